@@ -1,0 +1,131 @@
+"""The configuration's tables as frozen values. Names and defaults are those of ``driftgate.toml``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from gate.policy import GatePolicy
+from gate.spec import MetricDefault
+
+Backend = Literal["cpu", "cuda", "rocm"]
+BACKENDS: tuple[Backend, ...] = ("cpu", "cuda", "rocm")
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """One CI job's worth of tests on one kind of hardware. ``command`` None: the root's or the built-in one."""
+
+    name: str
+    backend: Backend
+    generation: str | None = None
+    gpus: int = 0
+    runner: tuple[str, ...] = ()
+    capabilities: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    shards: int = 1
+    command: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A discovered folder of tests. ``default_suite`` registers files that declare nothing."""
+
+    path: str
+    pattern: str = "test_*.py"
+    command: tuple[str, ...] | None = None
+    default_backend: Backend | None = None
+    default_suite: str | None = None
+    default_est_time_s: float | None = None
+    forbid: tuple[Backend, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which labels a cadence runs: ``all`` minus ``all_except``, or only what is requested."""
+
+    kind: Literal["all", "none"] = "none"
+    all_except: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cadence:
+    name: str
+    crons: tuple[str, ...] = ()
+    events: tuple[str, ...] = ()
+    pr_labels: tuple[str, ...] = ()
+    scope: Scope = field(default_factory=Scope)
+    nightly_only: bool = False
+    fast_fail: bool = True
+    writes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRule:
+    """A baseline write inside CI needs one of these events on this branch, and a writing cadence."""
+
+    events: tuple[str, ...] = ("schedule",)
+    branch: str = "main"
+    pr_label_writes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """Seconds. A test gets max(``timeout_per_file``, 1.25 x est_time), plus the increase where retry is on."""
+
+    timeout_per_file: float = 1200.0
+    retry_timeout_increase: float = 600.0
+    cap: float = 86_400.0
+    kill_grace: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Enforcement:
+    allow: tuple[str, ...] = ()
+    on_outage: Literal["fail", "shadow"] = "fail"
+
+
+@dataclass(frozen=True, slots=True)
+class StoreConfig:
+    """``url`` has its relative SQLite path already resolved against ``Config.base``."""
+
+    url: str
+    journal: Literal["wal", "delete"] = "wal"
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenanceConfig:
+    """``packages``: versions of these installed packages are stored with each run."""
+
+    packages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Effective values. ``base`` is the folder of driftgate.toml, else the repository root, else the working folder.
+
+    ``sources`` maps a dotted key to where its value came from (``preset miles``, a file's path, ``environment ...``,
+    ``option ...``), for ``driftgate config show``.
+    """
+
+    base: Path
+    project: str
+    preset: str
+    capture_metrics: tuple[str, ...]
+    gate: GatePolicy
+    trust: Literal["run", "metric"]
+    defaults: Mapping[str, MetricDefault]
+    roots: tuple[Root, ...]
+    labels: Mapping[str, str]
+    generations: tuple[str, ...]
+    suites: Mapping[str, Suite]
+    cadences: Mapping[str, Cadence]
+    write: WriteRule
+    timeouts: Timeouts
+    enforcement: Enforcement
+    store: StoreConfig
+    provenance: ProvenanceConfig
+    command: tuple[str, ...] = ("{python}", "{file}")
+    sources: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""Alembic revisions of the store, one chain for SQLite and Postgres."""

@@ -1,0 +1,1 @@
+"""Where runs are kept: one contract (`store.contract`), opened by `store.opening.open_store`."""
