@@ -235,7 +235,7 @@ class MetricHistoryStore(Protocol):
         ...
 
     def get_runs(self, project: str, run_ids: Sequence[str]) -> list[RunValues]:
-        """Several runs with their values in one read, in the order asked for. Raises NotFound naming the first missing."""
+        """Several runs with their values in one read, in the order asked for. Raises NotFound naming the missing."""
         ...
 
     def list_runs(self, project: str, where: RunFilter) -> list[StoredRun]:
