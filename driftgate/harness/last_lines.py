@@ -1,0 +1,42 @@
+"""The end of an output of any length, in bounded memory."""
+
+from __future__ import annotations
+
+from collections import deque
+
+KEPT_LINES = 200
+KEPT_BYTES_PER_LINE = 4096
+
+
+class LastLines:
+    """Keeps the last lines of a byte stream, each cut after `KEPT_BYTES_PER_LINE` bytes."""
+
+    def __init__(self, limit: int = KEPT_LINES) -> None:
+        self._lines: deque[bytes] = deque(maxlen=limit)
+        self._open = bytearray()
+        self._cut = 0
+
+    def feed(self, data: bytes) -> None:
+        *complete, rest = data.split(b"\n")
+        for part in complete:
+            self._extend(part)
+            self._lines.append(self._line())
+            self._open.clear()
+            self._cut = 0
+        self._extend(rest)
+
+    def lines(self) -> tuple[str, ...]:
+        """Oldest first; bytes that are not UTF-8 are shown as U+FFFD."""
+        rows = list(self._lines)
+        if self._open or self._cut:
+            rows = [*rows, self._line()][-(self._lines.maxlen or 0) :]
+        return tuple(row.decode("utf-8", "replace").rstrip("\r") for row in rows)
+
+    def _extend(self, part: bytes) -> None:
+        room = KEPT_BYTES_PER_LINE - len(self._open)
+        self._open += part[:room]
+        self._cut += max(0, len(part) - room)
+
+    def _line(self) -> bytes:
+        note = b" ... (%d bytes more)" % self._cut if self._cut else b""
+        return bytes(self._open) + note

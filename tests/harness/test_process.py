@@ -1,0 +1,217 @@
+"""Processes of tests, real ones: each ends in the right way and leaves nothing running."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import psutil
+import pytest
+
+from driftgate.harness import process as process_module
+from driftgate.harness.interruption import Interruption
+from driftgate.harness.process import Execution, run_process
+from driftgate.harness.process_tree import ProcessTree
+from gate.errors import ConfigError
+
+LONG_S = 30.0
+SHORT_S = 0.4
+GRACE_S = 0.3
+
+DAEMON = """
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        print("daemon", os.getpid(), flush=True)
+        time.sleep(60)
+    os._exit(0)
+os.wait()
+time.sleep(0.2)
+"""
+STUBBORN = """
+import signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print("ready", flush=True)
+time.sleep(60)
+"""
+NEW_SESSION = """
+import subprocess, sys
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
+"""
+CLEARED_ENVIRONMENT = """
+import subprocess, sys
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], env={})
+"""
+
+
+@pytest.fixture
+def trees(monkeypatch):
+    """Every process tree made during the test, to look for survivors afterwards."""
+    made = []
+
+    def make():
+        made.append(ProcessTree())
+        return made[-1]
+
+    monkeypatch.setattr(process_module, "ProcessTree", make)
+    yield made
+    left = [process for tree in made for process in tree.find()]
+    for process in left:
+        process.kill()
+    assert left == []
+
+
+@pytest.fixture
+def run(trees, tmp_path):
+    def run_code(code, timeout_s=LONG_S, output=lambda _: None, interruption=None):
+        command = (sys.executable, "-c", textwrap.dedent(code))
+        execution = Execution(command, dict(os.environ), tmp_path, timeout_s, GRACE_S)
+        return run_process(execution, output, interruption or Interruption())
+
+    return run_code
+
+
+def test_exit_code_and_output(run):
+    """The exit code is the child's; its output, error stream too, comes through byte by byte and its end is kept."""
+    seen = []
+    ended = run(
+        "import sys; sys.stdout.buffer.write(b'a\\xff\\n'); sys.stdout.flush(); sys.exit('no')", output=seen.append
+    )
+    assert (ended.ending, ended.exit_code, ended.last_lines) == ("exited", 1, ("a\ufffd", "no"))
+    assert b"".join(seen) == b"a\xff\nno\n"
+    assert (ended.leftovers, ended.survivors) == (0, 0)
+
+
+def test_a_signal_is_told(run):
+    """A child killed by a signal has the negative number of it."""
+    ended = run("import os; os.kill(os.getpid(), 11)")
+    assert (ended.ending, ended.exit_code) == ("exited", -signal.SIGSEGV)
+
+
+def test_a_hanging_child_is_ended(run):
+    """Past its time a child is ended by TERM."""
+    ended = run("import time; time.sleep(60)", SHORT_S)
+    assert (ended.ending, ended.exit_code) == ("timeout", -signal.SIGTERM)
+
+
+def test_a_child_that_ignores_term_is_killed(run):
+    """TERM alone is not enough for some: KILL follows."""
+    ended = run(STUBBORN, 1.0)
+    assert (ended.ending, ended.exit_code, ended.last_lines) == ("timeout", -signal.SIGKILL, ("ready",))
+
+
+@pytest.mark.parametrize("code", [DAEMON, NEW_SESSION, CLEARED_ENVIRONMENT], ids=["daemon", "session", "environment"])
+def test_descendants_end_with_a_passing_test(run, code):
+    """A pass stays a pass although a descendant holds the output pipe; the descendant is ended."""
+    ended = run(code)
+    assert (ended.ending, ended.exit_code, ended.leftovers, ended.survivors) == ("exited", 0, 1, 0)
+
+
+def test_a_daemon_of_a_hanging_test_ends_too(run):
+    """On a timeout the daemonised grandchild ends with the rest."""
+    ended = run(DAEMON + "\ntime.sleep(60)", 1.5)
+    assert (ended.ending, ended.leftovers, ended.survivors) == ("timeout", 2, 0)
+
+
+def test_the_mark_alone_finds_a_daemon(run, monkeypatch):
+    """Negative control: with no mark to look for, the daemon in its own session is missed."""
+    seen = []
+    monkeypatch.setattr(ProcessTree, "environment", lambda _self, base: dict(base))
+    ended = run(DAEMON, output=seen.append)
+    pid = int(b"".join(seen).split()[1])
+    assert ended.leftovers == 0
+    assert psutil.pid_exists(pid)
+    os.kill(pid, signal.SIGKILL)
+
+
+def test_nested_harnesses_keep_both_marks():
+    """The tree of an inner harness does not hide its processes from the outer one."""
+    outer, inner = ProcessTree(), ProcessTree()
+    environment = inner.environment(outer.environment({}))
+    assert outer.mark in environment
+    assert inner.mark in environment
+
+
+def test_a_flood_of_output(run):
+    """Tens of megabytes and a line without end pass through whole, the kept end stays small."""
+    total = 0
+
+    def count(data):
+        nonlocal total
+        total += len(data)
+
+    ended = run("import sys; b = b'y' * 1_000_000\nfor _ in range(40): sys.stdout.buffer.write(b)", output=count)
+    assert ended.exit_code == 0
+    assert total == 40_000_000
+    assert len(ended.last_lines[0]) < 5000
+
+
+def test_output_after_the_exit_is_bounded(run):
+    """A descendant that writes for ever keeps nobody waiting."""
+    code = """
+    import subprocess, sys
+    subprocess.Popen([sys.executable, "-c", "import sys\\nwhile True: sys.stdout.write('z' * 9999)"], start_new_session=True)
+    """
+    ended = run(code)
+    assert (ended.ending, ended.exit_code, ended.survivors) == ("exited", 0, 0)
+
+
+def test_a_failing_output_leaves_nothing(run):
+    """When nobody takes the output any more, the error comes out and the tree is gone (see the fixture)."""
+
+    def broken(_data):
+        raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        run("print('x', flush=True); import time; time.sleep(60)", output=broken)
+
+
+def test_a_command_that_does_not_exist(trees, tmp_path):
+    """One line naming the command, no traceback of the operating system."""
+    execution = Execution(("/no/such/program",), {}, tmp_path, LONG_S, GRACE_S)
+    with pytest.raises(ConfigError, match="command '/no/such/program': cannot be started: No such file"):
+        run_process(execution, lambda _: None, Interruption())
+
+
+HARNESS = """
+import os, pathlib, sys
+from driftgate.harness.interruption import Interruption
+from driftgate.harness.process import Execution, run_process
+with Interruption() as interruption:
+    execution = Execution((sys.executable, "-c", sys.argv[1]), dict(os.environ), pathlib.Path.cwd(), 60.0, 0.3)
+    ended = run_process(execution, lambda data: os.write(1, data), interruption)
+print("ended", ended.ending, interruption.requested.name, flush=True)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda number: number.name)
+def test_a_signalled_harness_leaves_nothing(number, tmp_path):
+    """SIGTERM and SIGINT to a harness end its whole tree, the daemon and the one that ignores TERM too."""
+    outer = ProcessTree()
+    code = DAEMON + STUBBORN
+    harness = subprocess.Popen(
+        [sys.executable, "-c", HARNESS, code],
+        stdout=subprocess.PIPE,
+        env=outer.environment(os.environ),
+        cwd=tmp_path,
+        text=True,
+    )
+    with harness:
+        lines = iter(harness.stdout.readline, "")
+        assert any(line == "ready\n" for line in lines)
+        harness.send_signal(number)
+        assert list(lines) == [f"ended interrupted {number.name}\n"]
+    assert harness.returncode == 0
+    assert outer.find() == []
+
+
+def test_a_second_signal_is_obeyed():
+    """Who asks twice is not kept waiting."""
+    with Interruption() as interruption:
+        signal.raise_signal(signal.SIGTERM)
+        assert interruption.requested is signal.SIGTERM
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
