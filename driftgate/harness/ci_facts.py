@@ -1,0 +1,94 @@
+"""What a CI service says about the job, from its environment variables. What it does not say stays None."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gate.provenance import Provenance
+
+EVENT_FILE_BYTES = 32 << 20
+LARGEST_NUMBER = 2**63 - 1
+_SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_PULL_REF = re.compile(r"refs/pull/([0-9]+)/")
+
+
+def ci_facts(environment: Mapping[str, str]) -> Provenance:
+    """The job's commit, event and ids on GitHub or GitLab; an empty `Provenance` elsewhere."""
+    if environment.get("GITHUB_ACTIONS") == "true":
+        return _github(environment)
+    if environment.get("GITLAB_CI") == "true":
+        return _gitlab(environment)
+    return Provenance()
+
+
+def sha(text: Any) -> str | None:
+    """A full commit SHA in lower case, or None for anything else, the all-zero one too."""
+    found = text.strip().lower() if isinstance(text, str) else ""
+    return found if _SHA.fullmatch(found) and found.strip("0") else None
+
+
+def _github(environment: Mapping[str, str]) -> Provenance:
+    event = _event_file(environment.get("GITHUB_EVENT_PATH"))
+    pull = _table(event.get("pull_request"))
+    ref = environment.get("GITHUB_REF") or None
+    in_ref = _PULL_REF.match(ref or "")
+    base = _table(pull.get("base")).get("sha") or _table(event.get("merge_group")).get("base_sha")
+    return Provenance(
+        ci_sha=environment.get("GITHUB_SHA") or None,
+        base_sha=sha(base or event.get("before")),
+        pr=_number(in_ref[1] if in_ref else pull.get("number")),
+        ci_run_id=_number(environment.get("GITHUB_RUN_ID")),
+        ci_run_attempt=_number(environment.get("GITHUB_RUN_ATTEMPT")),
+        event=environment.get("GITHUB_EVENT_NAME") or None,
+        ref=ref,
+        fork=_github_fork(pull, is_pull=in_ref is not None),
+    )
+
+
+def _github_fork(pull: Mapping[str, Any], *, is_pull: bool) -> bool | None:
+    if not pull:
+        return None if is_pull else False
+    head = _table(_table(pull.get("head")).get("repo")).get("full_name")
+    base = _table(_table(pull.get("base")).get("repo")).get("full_name")
+    return bool(head != base)
+
+
+def _gitlab(environment: Mapping[str, str]) -> Provenance:
+    source = environment.get("CI_MERGE_REQUEST_SOURCE_PROJECT_ID")
+    base = environment.get("CI_MERGE_REQUEST_DIFF_BASE_SHA") or environment.get("CI_COMMIT_BEFORE_SHA")
+    return Provenance(
+        ci_sha=environment.get("CI_COMMIT_SHA") or None,
+        base_sha=sha(base),
+        pr=_number(environment.get("CI_MERGE_REQUEST_IID")),
+        ci_run_id=_number(environment.get("CI_PIPELINE_ID")),
+        ci_run_attempt=_number(environment.get("CI_JOB_ID")),
+        event=environment.get("CI_PIPELINE_SOURCE") or None,
+        ref=environment.get("CI_COMMIT_REF_NAME") or None,
+        fork=source is not None and source != environment.get("CI_MERGE_REQUEST_PROJECT_ID"),
+    )
+
+
+def _event_file(path: str | None) -> Mapping[str, Any]:
+    if not path:
+        return {}
+    try:
+        with Path(path).open("rb") as file:
+            return _table(json.loads(file.read(EVENT_FILE_BYTES)))
+    except (OSError, ValueError, RecursionError):
+        return {}
+
+
+def _table(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _number(value: Any) -> int | None:
+    text = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    if not (text.isascii() and text.isdecimal() and len(text) <= 19):
+        return None
+    number = int(text)
+    return number if number <= LARGEST_NUMBER else None
