@@ -1,0 +1,56 @@
+"""What single keys cannot show: names that refer to nothing, and rows that contradict each other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+
+from driftgate.config.model import Config
+from driftgate.config.schema import dotted
+from gate.wording import listed, nearest
+
+
+def complaints_about(config: Config) -> list[str]:
+    """One line for each contradiction, naming the key."""
+    return [*_suites(config), *_roots(config), *_cadences(config), *_timeouts(config)]
+
+
+def _suites(config: Config) -> Iterator[str]:
+    for name, suite in config.suites.items():
+        if suite.generation is not None or suite.backend == "cuda":
+            yield from _unknown(("suites", name, "generation"), [suite.generation or ""], config.generations)
+        yield from _unknown(("suites", name, "needs"), suite.needs, config.suites)
+
+
+def _roots(config: Config) -> Iterator[str]:
+    for root in config.roots:
+        if root.default_suite is None:
+            continue
+        yield from _unknown(("discovery", "roots"), [root.default_suite], config.suites)
+        suite = config.suites.get(root.default_suite)
+        if suite is not None and suite.backend != root.default_backend:
+            yield f"discovery.roots: default suite {suite.name} is {suite.backend}, not {root.default_backend}"
+
+
+def _cadences(config: Config) -> Iterator[str]:
+    for name, cadence in config.cadences.items():
+        yield from _unknown(("cadences", name, "scope"), cadence.scope.all_except, config.labels)
+    for field in ("crons", "events", "pr_labels"):
+        entered = Counter(entry for cadence in config.cadences.values() for entry in getattr(cadence, field))
+        for entry in (entry for entry, count in entered.items() if count > 1):
+            yield f"cadences: {entry!r} stands in the {field} of more than one cadence; keep one"
+
+
+def _timeouts(config: Config) -> Iterator[str]:
+    for field in fields(config.timeouts):
+        seconds = getattr(config.timeouts, field.name)
+        if seconds > config.timeouts.cap:
+            yield f"timeouts.{field.name}: {seconds:g} is above timeouts.cap {config.timeouts.cap:g}"
+
+
+def _unknown(key: tuple[str, ...], names: Iterable[str], valid: Iterable[str]) -> Iterator[str]:
+    known = list(valid)
+    for name in names:
+        if name not in known:
+            yield f"{dotted(key)}: unknown {name!r}{nearest(name, known)}; valid: {listed(known) or 'none'}"

@@ -1,0 +1,125 @@
+"""The table of all keys of driftgate.toml. A default stands in the model, beside the field that the key fills."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from driftgate.config import values
+from driftgate.config.model import BACKENDS, Root
+from driftgate.config.schema import KeyPath, Table, read_table
+from driftgate.config.values import RefusedValueError
+from gate.policy import Profile
+from gate.wording import shown
+
+LONGEST_HISTORY = 500
+"""Runs: the store looks at no more than these."""
+LONGEST_TIMEOUT_S = 604_800.0
+MOST_GPUS = 1024
+MOST_SHARDS = 256
+
+BACKEND = values.choice(*BACKENDS)
+SECONDS = values.positive(LONGEST_TIMEOUT_S)
+
+
+def _backends(value: Any) -> tuple[str, ...]:
+    return tuple(BACKEND(item) for item in values.texts(value))
+
+
+_ROOT: Table = {
+    "path": values.text,
+    "pattern": values.text,
+    "command": values.command,
+    "forbid": _backends,
+    "default": {"backend": BACKEND, "suite": values.text, "est_time": SECONDS},
+}
+_ROOT_FIELDS: dict[KeyPath, str] = {
+    ("default", "backend"): "default_backend",
+    ("default", "suite"): "default_suite",
+    ("default", "est_time"): "default_est_time_s",
+}
+
+
+def roots(value: Any) -> tuple[Root, ...]:
+    """A list of folders, each a string or a table; its default registration is whole or absent."""
+    if not isinstance(value, list | tuple):
+        raise RefusedValueError(f'found {shown(value)}, expected a list of folders such as ["tests"]')
+    return tuple(_root({"path": item} if isinstance(item, str) else item) for item in value)
+
+
+def _root(item: Any) -> Root:
+    if not isinstance(item, dict):
+        raise RefusedValueError(f"found {shown(item)}, expected a folder or a table with path")
+    entries, complaints = read_table(item, _ROOT, "")
+    if complaints:
+        raise RefusedValueError("; ".join(complaints))
+    fields = {_ROOT_FIELDS.get(path, path[0]): entry.value for path, entry in entries.items()}
+    if "path" not in fields:
+        raise RefusedValueError(f"found {shown(item)}, expected a path in each entry")
+    if len(fields.keys() & set(_ROOT_FIELDS.values())) not in (0, len(_ROOT_FIELDS)):
+        raise RefusedValueError(f"default of {shown(item['path'])} needs backend, suite and est_time")
+    return Root(**fields)
+
+
+KEYS: Table = {
+    "project": values.text,
+    "preset": values.text,
+    "command": values.command,
+    "generations": values.texts,
+    "capture": {"metrics": values.texts},
+    "gate": {
+        "profile": values.choice(*get_args(Profile)),
+        "history": values.integer(1, LONGEST_HISTORY),
+        "anchor_runs": values.integer(1, LONGEST_HISTORY),
+        "min_points_ratio": values.positive(1.0),
+        "trust": values.choice("run", "metric"),
+        "defaults": {"*": {"steps": values.steps, "constraint": values.constraint}},
+    },
+    "discovery": {"roots": roots},
+    "labels": {"*": values.text},
+    "suites": {
+        "*": {
+            "backend": BACKEND,
+            "generation": values.text,
+            "gpus": values.integer(0, MOST_GPUS),
+            "runner": values.texts,
+            "capabilities": values.texts,
+            "needs": values.texts,
+            "shards": values.integer(1, MOST_SHARDS),
+            "command": values.command,
+        }
+    },
+    "cadences": {
+        "*": {
+            "crons": values.crons,
+            "events": values.texts,
+            "pr_labels": values.texts,
+            "scope": values.scope,
+            "nightly_only": values.flag,
+            "fast_fail": values.flag,
+            "writes": values.flag,
+        }
+    },
+    "write": {"events": values.texts, "branch": values.text, "pr_label_writes": values.flag},
+    "timeouts": {
+        "timeout_per_file": SECONDS,
+        "retry_timeout_increase": SECONDS,
+        "cap": SECONDS,
+        "kill_grace": SECONDS,
+    },
+    "enforcement": {"allow": values.texts, "on_outage": values.choice("fail", "shadow")},
+    "store": {"url": values.url, "journal": values.choice("wal", "delete")},
+    "provenance": {"packages": values.texts},
+}
+
+REQUIRED: dict[KeyPath, tuple[str, ...]] = {
+    ("suites",): ("backend",),
+    ("gate", "defaults"): ("steps", "constraint"),
+}
+"""What each row of these tables must have, once all sources are merged."""
+
+ENVIRONMENT: tuple[tuple[str, str], ...] = (
+    ("DRIFTGATE_PROJECT", "project"),
+    ("NEON_DATABASE_URL", "store.url"),
+    ("DRIFTGATE_DATABASE_URL", "store.url"),
+)
+"""Variable to key; of two for one key the later wins. A variable that is set but empty counts as absent."""

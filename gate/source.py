@@ -1,0 +1,88 @@
+"""Marker calls read from a test file's source, never by running it. Pure over text; standard library only."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from gate.calls import MarkerCall, Signature, bind_call
+from gate.errors import Problem, SourceError
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A parsed test file; ``filename`` is how messages name it."""
+
+    filename: str
+    text: str
+    tree: ast.Module
+
+
+def parse_source(filename: str, text: str) -> Source:
+    """The file's syntax tree. Raises SourceError with the one problem that keeps it from being read."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a questionable escape in somebody's test file is not ours to report
+            return Source(filename, text, ast.parse(text))
+    except SyntaxError as error:
+        raise _unreadable(filename, error.lineno or 0, f"not valid Python: {error.msg}") from None
+    except (RecursionError, MemoryError):
+        raise _unreadable(filename, 0, "nested too deeply to be read; simplify the file") from None
+    except ValueError as error:
+        raise _unreadable(filename, 0, f"not valid Python: {error}") from None
+
+
+def _unreadable(filename: str, line: int, text: str) -> SourceError:
+    return SourceError((Problem(filename, line, "", "", text),))
+
+
+def marker_calls(
+    source: Source, signatures: Mapping[str, Signature]
+) -> tuple[tuple[MarkerCall, ...], tuple[Problem, ...]]:
+    """The top-level calls of these markers in file order, with their own problems, and uses that would be lost."""
+    calls: list[MarkerCall] = []
+    problems: list[Problem] = []
+    for statement in _mentioning_statements(source, signatures):
+        match statement:
+            case ast.Expr(value=ast.Call(func=ast.Name(id=name)) as node) if name in signatures:
+                calls.append(bind_call(source.filename, source.text, node, signatures[name]))
+            case _:
+                problems += _misuses(source.filename, statement, signatures)
+    return tuple(calls), tuple(problems)
+
+
+def _mentioning_statements(source: Source, signatures: Mapping[str, Signature]) -> Iterator[ast.stmt]:
+    """Top-level statements on whose lines a marker is named: walking the whole tree of every file is slow."""
+    if not source.text.isascii():  # identifiers may be spelled in characters that Python folds to ASCII
+        yield from source.tree.body
+        return
+    named = re.compile("|".join(map(re.escape, signatures)))
+    lines = [at for at, line in enumerate(re.split(r"\r\n|\r|\n", source.text), start=1) if named.search(line)]
+    start = 1
+    for statement in source.tree.body:
+        end = statement.end_lineno or statement.lineno
+        if any(start <= line <= end for line in lines):
+            yield statement
+        start = end  # not end + 1: two statements may share a line
+
+
+def _misuses(filename: str, statement: ast.stmt, signatures: Mapping[str, Signature]) -> Iterator[Problem]:
+    for node in ast.walk(statement):
+        match node:
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in signatures:
+                text = f"called where it is not seen; write {name}(...) as a statement of its own at the top level"
+                yield Problem(filename, node.lineno, name, "", text)
+            case ast.ImportFrom(names=aliases) | ast.Import(names=aliases):
+                yield from _import_aliases(filename, aliases, signatures)
+            case _:
+                pass
+
+
+def _import_aliases(filename: str, aliases: list[ast.alias], signatures: Mapping[str, Signature]) -> Iterator[Problem]:
+    for alias in aliases:
+        if alias.name in signatures and alias.asname not in (None, alias.name):
+            text = f"imported as {alias.asname!r}, where its calls are not seen; import it under its own name"
+            yield Problem(filename, alias.lineno, alias.name, "", text)

@@ -1,0 +1,41 @@
+"""How messages show what was found and which name was probably meant. Standard library only."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+_SHOWN_CHARS = 60
+
+
+def shown(value: Any) -> str:
+    """``value`` as Python writes it, on one line, cut where it is long."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # an integer of more digits than Python prints, a literal too deep to print
+        return f"a {type(value).__name__} too large to show"
+    return clipped(text)
+
+
+def clipped(text: str) -> str:
+    """``text`` on one line of at most 60 characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN_CHARS else f"{line[: _SHOWN_CHARS - 1]}…"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names for a message, in the given order: ``a, b, c``."""
+    return ", ".join(names)
+
+
+def closest(name: Any, valid: Iterable[str]) -> str | None:
+    """The valid name that was probably meant, or None where none is alike."""
+    close = difflib.get_close_matches(name, list(valid), n=1) if isinstance(name, str) else []
+    return close[0] if close else None
+
+
+def nearest(name: Any, valid: Iterable[str]) -> str:
+    """`` (did you mean 'x'?)`` for the name that was probably meant, or ``""`` where none is alike."""
+    meant = closest(name, valid)
+    return f" (did you mean {meant!r}?)" if meant else ""
