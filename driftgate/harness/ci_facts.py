@@ -25,6 +25,25 @@ def ci_facts(environment: Mapping[str, str]) -> Provenance:
     return Provenance()
 
 
+def event_labels(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The labels of the pull or merge request that started the job."""
+    if environment.get("GITHUB_ACTIONS") == "true":
+        rows = _table(_event_file(environment.get("GITHUB_EVENT_PATH")).get("pull_request")).get("labels")
+        names = [_table(row).get("name") for row in rows] if isinstance(rows, list) else []
+        return tuple(name for name in names if isinstance(name, str))
+    if environment.get("GITLAB_CI") == "true":
+        return tuple(filter(None, environment.get("CI_MERGE_REQUEST_LABELS", "").split(",")))
+    return ()
+
+
+def event_cron(environment: Mapping[str, str]) -> str | None:
+    """The cron line that started the job; only GitHub tells it."""
+    if environment.get("GITHUB_ACTIONS") != "true":
+        return None
+    cron = _event_file(environment.get("GITHUB_EVENT_PATH")).get("schedule")
+    return cron if isinstance(cron, str) else None
+
+
 def sha(text: Any) -> str | None:
     """A full commit SHA in lower case, or None for anything else, the all-zero one too."""
     found = text.strip().lower() if isinstance(text, str) else ""

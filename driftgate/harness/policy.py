@@ -1,0 +1,144 @@
+"""From trigger facts to the cadence of a run and whether it may write the baseline. Pure; standard library only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from driftgate.config.model import Cadence, Config
+from driftgate.harness.trigger import Trigger
+from gate.errors import ConfigError
+from gate.wording import listed, nearest
+
+_PULL_REQUESTS = ("pull_request", "pull_request_target", "merge_request_event")
+_SCHEDULE = "schedule"
+_BY_HAND = "workflow_dispatch"
+"""A run that no event started was started by a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunPolicy:
+    """``reason`` says in one line why the run does not write the baseline; empty where it does.
+
+    ``labels`` are those that count: the event's, unless the cadence was given explicitly, and the requested ones.
+    ``fork`` true: the run is NOT EVIDENCE.
+    """
+
+    cadence: Cadence
+    labels: tuple[str, ...]
+    writes: bool
+    reason: str
+    fork: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Entered:
+    """The cadence, and whether a pull request's label entered it."""
+
+    cadence: Cadence
+    by_label: bool = False
+
+
+def decide(trigger: Trigger, config: Config) -> RunPolicy:
+    """Raises ConfigError for an unknown cadence, event or cron, for contradicting requests, and for ``--write`` where
+    this run may not write.
+    """
+    labels = _counting_labels(trigger)
+    entered = _enter(trigger, labels, config)
+    refusal = _refusal(trigger, entered, config)
+    wanted = trigger.requests.write
+    if wanted and refusal:
+        raise ConfigError(f"--write: this run may not write the baseline: {refusal}")
+    reason = refusal or ("--no-write was given" if wanted is False else "")
+    return RunPolicy(entered.cadence, labels, not reason, reason, trigger.fork)
+
+
+def _counting_labels(trigger: Trigger) -> tuple[str, ...]:
+    of_event = () if trigger.requests.cadence else trigger.labels
+    return tuple(dict.fromkeys((*of_event, *trigger.requests.labels)))
+
+
+def _enter(trigger: Trigger, labels: tuple[str, ...], config: Config) -> _Entered:
+    labelled = [cadence for cadence in config.cadences.values() if set(cadence.pr_labels) & set(labels)]
+    if len(labelled) > 1:
+        raise ConfigError(f"labels ask for the cadences {listed(c.name for c in labelled)} at once; keep one")
+    event = _event(trigger)
+    explicit = trigger.requests.cadence
+    if labelled and not explicit and (event is None or event in _PULL_REQUESTS):
+        return _Entered(labelled[0], by_label=True)
+    cadence = _named(explicit, config) if explicit else _by_event(event, _cron(trigger), config)
+    if labelled and labelled[0] != cadence:
+        label = next(label for label in labels if label in labelled[0].pr_labels)
+        raise ConfigError(
+            f"label {label}: asks for the cadence {labelled[0].name}, but this is {cadence.name}; drop one"
+        )
+    return _Entered(cadence)
+
+
+def _event(trigger: Trigger) -> str | None:
+    requests = trigger.requests
+    if requests.cron and requests.event not in (None, "", _SCHEDULE):
+        raise ConfigError(f"--schedule: contradicts --event {requests.event}; a cron line belongs to --event schedule")
+    return requests.event or (_SCHEDULE if requests.cron else trigger.event)
+
+
+def _cron(trigger: Trigger) -> str | None:
+    requests = trigger.requests
+    if requests.event and requests.event != trigger.event:
+        return requests.cron or None
+    return requests.cron or trigger.cron
+
+
+def _named(name: str, config: Config) -> Cadence:
+    if name not in config.cadences:
+        raise ConfigError(
+            f"--cadence: unknown {name!r}{nearest(name, config.cadences)}; valid: {listed(config.cadences)}"
+        )
+    return config.cadences[name]
+
+
+def _by_event(event: str | None, cron: str | None, config: Config) -> Cadence:
+    if event == _SCHEDULE and cron:
+        line = " ".join(cron.split())
+        return _only(
+            (cadence for cadence in config.cadences.values() if line in cadence.crons),
+            f"--schedule: no cadence has the cron {line!r}; add it to [cadences.NAME] crons or give --cadence",
+        )
+    missing = "a schedule needs its cron line: give --schedule or --cadence"
+    unknown = f"--event: no cadence is entered by {event!r}; add it to [cadences.NAME] events or give --cadence"
+    return _only(
+        (cadence for cadence in config.cadences.values() if (event or _BY_HAND) in cadence.events),
+        missing if event == _SCHEDULE else unknown if event else "give --cadence",
+    )
+
+
+def _only(cadences: Iterable[Cadence], otherwise: str) -> Cadence:
+    for cadence in cadences:
+        return cadence
+    raise ConfigError(otherwise)
+
+
+def _refusal(trigger: Trigger, entered: _Entered, config: Config) -> str:
+    """Why this run may not write; empty where it may. Options only narrow what the CI's own facts allow."""
+    if not entered.cadence.writes:
+        return f"cadence {entered.cadence.name} never writes"
+    if trigger.fork:
+        return "it comes from a fork"
+    if not trigger.in_ci:
+        writing = listed(cadence.name for cadence in config.cadences.values() if cadence.writes)
+        return "" if trigger.requests.cadence else f"outside CI only an explicit --cadence writes ({writing})"
+    return _refusal_in_ci(trigger, entered, config)
+
+
+def _refusal_in_ci(trigger: Trigger, entered: _Entered, config: Config) -> str:
+    rule = config.write
+    if entered.by_label and trigger.event in _PULL_REQUESTS:
+        return (
+            "" if rule.pr_label_writes else "a pull request's label runs in shadow ([write] pr_label_writes is false)"
+        )
+    for event in (trigger.event, trigger.requests.event or trigger.event):
+        if event not in rule.events:
+            return f"the event {event or 'is not known and'} is not one of [write] events ({listed(rule.events)})"
+    if trigger.branch != rule.branch:
+        return f"the branch is {trigger.branch or 'not known'}, not {rule.branch} ([write] branch)"
+    return ""

@@ -1,0 +1,117 @@
+"""A test file as CI sees it: its path, registrations and gate specs, read without running it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from driftgate.config.model import Config, Root
+from driftgate.harness.registrations import MARKER_BACKENDS, Registration, declared_registrations
+from driftgate.harness.regular_files import NotRegular, opened_folder, read_regular
+from gate.declarations import declared_specs
+from gate.errors import Problem, SourceError
+from gate.source import Source, parse_source
+from gate.spec import GateSpec
+
+LARGEST_FILE_BYTES = 1 << 20
+_MARKERS = {backend: marker for marker, backend in MARKER_BACKENDS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class TestFile:
+    """``test_path`` names the file in its series. What ``problems`` complains about is left out of the rest.
+
+    A file that declares no registration has its root's default one, or none.
+    """
+
+    __test__ = False  # by its name, pytest would take it for a test
+
+    path: Path
+    test_path: str
+    registrations: tuple[Registration, ...]
+    specs: tuple[GateSpec, ...]
+    problems: tuple[Problem, ...]
+
+
+def read_test_file(path: Path, root: Path, config: Config, *, refuse_symlinks: bool = False) -> TestFile:
+    """Everything declared in the file at ``path``, with all of its mistakes; never raises for what the file is.
+
+    ``root`` is the repository root, or the working folder where there is none.
+    """
+    name = series_path(path, root)
+    try:
+        source = _source(path, root, name, refuse_symlinks=refuse_symlinks)
+    except SourceError as error:
+        return TestFile(path, name, (), (), error.problems)
+    registrations, mistakes = declared_registrations(source, config)
+    specs, more_mistakes = declared_specs(source, config.defaults)
+    problems = sorted((*mistakes, *more_mistakes), key=lambda problem: problem.line)
+    folder = _root_of(name, config)
+    if folder is not None and not registrations and not mistakes:
+        registrations = _default_registration(folder)
+    forbidden = [found for found in registrations if folder is not None and found.backend in folder.forbid]
+    problems += [_forbidden(name, found) for found in forbidden]
+    allowed = tuple(found for found in registrations if found not in forbidden)
+    return TestFile(path, name, allowed, specs, tuple(problems))
+
+
+def series_path(path: Path, root: Path) -> str:
+    """``path`` relative to ``root`` with ``/`` whatever the working folder; a file outside of ``root`` as given."""
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100 - resolves "..", but no link: a link has a name of its own
+    for file, folder in ((absolute, root.absolute()), (absolute.parent.resolve() / absolute.name, root.resolve())):
+        if file.is_relative_to(folder):
+            return file.relative_to(folder).as_posix()
+    return path.as_posix()
+
+
+def _source(path: Path, root: Path, name: str, *, refuse_symlinks: bool) -> Source:
+    """Raises SourceError with the one problem that keeps the file from being read."""
+    if refuse_symlinks and _passes_symlink(path.absolute(), root.absolute()):
+        raise _unreadable(name, "a symbolic link on the path; name the file itself")
+    try:
+        target = path.absolute() if refuse_symlinks else path.resolve()
+        with opened_folder(target.parent) as folder:
+            content = read_regular(target.name, folder, LARGEST_FILE_BYTES)
+    except NotRegular as error:
+        raise _unreadable(name, f"is {error}; name a Python file") from None
+    except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
+        reason = getattr(error, "strerror", None) or "links in a circle"
+        raise _unreadable(name, f"cannot be read ({reason}); check the path") from None
+    return parse_source(name, _decoded(name, content))
+
+
+def _passes_symlink(path: Path, root: Path) -> bool:
+    below_root = [part for part in (path, *path.parents) if part.is_relative_to(root) and part != root]
+    return any(part.is_symlink() for part in below_root or (path, *path.parents))
+
+
+def _decoded(name: str, content: bytes) -> str:
+    if len(content) > LARGEST_FILE_BYTES:
+        raise _unreadable(name, "is above 1 MiB; a test file is smaller")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise SourceError((Problem(name, line, "", "", "not UTF-8; save the file as UTF-8"),)) from None
+
+
+def _unreadable(name: str, text: str) -> SourceError:
+    return SourceError((Problem(name, 0, "", "", text),))
+
+
+def _root_of(name: str, config: Config) -> Root | None:
+    """The configured root that holds the file, the innermost of several."""
+    holding = [root for root in config.roots if Path(name).is_relative_to(root.path)]
+    return max(holding, key=lambda root: len(Path(root.path).parts), default=None)
+
+
+def _forbidden(name: str, found: Registration) -> Problem:
+    text = f"{found.backend} tests are forbidden in this folder ([discovery] roots); move the file"
+    return Problem(name, found.line, _MARKERS[found.backend], "", text)
+
+
+def _default_registration(root: Root) -> tuple[Registration, ...]:
+    if root.default_backend is None or root.default_suite is None or root.default_est_time_s is None:
+        return ()
+    return (Registration(root.default_backend, root.default_suite, root.default_est_time_s, implicit=True),)
