@@ -36,6 +36,11 @@ class Status(IntEnum):
     def label(self) -> str:
         return self.name.lower()
 
+    @classmethod
+    def of(cls, label: str) -> Status:
+        """The status of that label. Raises KeyError."""
+        return cls[label.upper()]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CheckColumns:
@@ -52,6 +57,17 @@ class CheckColumns:
     lo: NDArray[np.float64] | None = None
     hi: NDArray[np.float64] | None = None
     reasons: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def numbers(self) -> dict[str, NDArray[Any]]:
+        """The columns of numbers that this check has, by name."""
+        columns = {"n": self.n, "mean": self.mean, "lo": self.lo, "hi": self.hi}
+        return {name: column for name, column in columns.items() if column is not None}
+
+    @property
+    def active(self) -> NDArray[np.bool_]:
+        """Where the check judged a value."""
+        return np.isin(self.status, (Status.PASS, Status.OUTSIDE, Status.FAIL))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +109,25 @@ class SpecVerdict:
     def trusted(self) -> bool:
         return self.status < Status.FAIL
 
+    @property
+    def worst(self) -> NDArray[np.int8]:
+        """The worst status of each coordinate, int8 (m,) of `Status`."""
+        worst = np.zeros(self.steps.size, np.int8)
+        for check in self.columns.values():
+            np.maximum(worst, check.status, out=worst)
+        return worst
+
+    @property
+    def compared(self) -> int:
+        """How many coordinates were judged against history by any check."""
+        active = [check.active for check in self.columns.values() if check.n is not None]
+        return int(np.count_nonzero(np.any(active, axis=0))) if active else 0
+
+    @property
+    def storable(self) -> NDArray[np.intp]:
+        """The indices of the coordinates that have a finite value, to be stored whatever the verdict."""
+        return np.flatnonzero(np.isfinite(self.values))
+
 
 @dataclass(frozen=True, slots=True)
 class Notice:
@@ -130,6 +165,14 @@ class Verdict:
     @property
     def trusted(self) -> bool:
         return self.outcome == "trusted"
+
+    @property
+    def compared(self) -> int:
+        return sum(spec.compared for spec in self.specs)
+
+    @property
+    def coordinates_total(self) -> int:
+        return sum(spec.steps.size for spec in self.specs)
 
     @property
     def has_error(self) -> bool:
