@@ -47,7 +47,7 @@ def read_test_file(path: Path, root: Path, config: Config, *, refuse_symlinks: b
     registrations, mistakes = declared_registrations(source, config)
     specs, more_mistakes = declared_specs(source, config.defaults)
     problems = sorted((*mistakes, *more_mistakes), key=lambda problem: problem.line)
-    folder = _root_of(name, config)
+    folder = root_of(name, config)
     if folder is not None and not registrations and not mistakes:
         registrations = _default_registration(folder)
     forbidden = [found for found in registrations if folder is not None and found.backend in folder.forbid]
@@ -100,7 +100,7 @@ def _unreadable(name: str, text: str) -> SourceError:
     return SourceError((Problem(name, 0, "", "", text),))
 
 
-def _root_of(name: str, config: Config) -> Root | None:
+def root_of(name: str, config: Config) -> Root | None:
     """The configured root that holds the file, the innermost of several."""
     holding = [root for root in config.roots if Path(name).is_relative_to(root.path)]
     return max(holding, key=lambda root: len(Path(root.path).parts), default=None)
