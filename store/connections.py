@@ -1,0 +1,131 @@
+"""Who holds a connection and for how long: one call, or one gate call where it is pinned. Owns every transaction."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine, event, text
+from sqlalchemy.engine import URL
+from sqlalchemy.pool import StaticPool
+
+from store.failures import translated
+from store.migrate import require_head, revision_of
+from store.retry import DELAYS_S, retrying
+
+T = TypeVar("T")
+
+STATEMENT_TIMEOUT_MS = 30_000
+
+
+class Connections:
+    """Runs units of work, each in one transaction, and each again where the connection was lost.
+
+    A unit of work must be safe to repeat. Calls from several threads are safe.
+    """
+
+    def __init__(self, url: URL, engine: Engine, delays: Sequence[float] = DELAYS_S) -> None:
+        self._url = url
+        self._engine = engine
+        self._delays = delays
+        self._held = threading.local()
+        self._schema_known = engine.dialect.name == "sqlite"
+        shared = isinstance(engine.pool, StaticPool)
+        self._turn: AbstractContextManager[Any] = threading.RLock() if shared else nullcontext()
+        event.listen(engine, "after_cursor_execute", _send_unless_queued)
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        """Run ``work``, a single statement, in one round trip."""
+        return self._run(work, _autocommit)
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Run ``work`` in one transaction: all of it or nothing. Its statements without rows travel together."""
+        return self._run(work, _transaction)
+
+    @contextmanager
+    def pinned(self) -> Iterator[None]:
+        """One connection for every call that this thread makes inside the block."""
+        with translated(self._url), self._turn:
+            connection = retrying(self._engine.connect, self._delays)
+        with connection:
+            self._held.connection = connection
+            try:
+                yield
+            finally:
+                del self._held.connection
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def _run(
+        self, work: Callable[[Connection], T], transaction: Callable[[Connection], AbstractContextManager[Any]]
+    ) -> T:
+        def attempt() -> T:
+            with self._turn, self._connection() as connection:
+                self._check_schema(connection)
+                with transaction(connection):
+                    return work(connection)
+
+        with translated(self._url):
+            return retrying(attempt, self._delays)
+
+    def _connection(self) -> AbstractContextManager[Connection]:
+        held: Connection | None = getattr(self._held, "connection", None)
+        return self._engine.connect() if held is None else nullcontext(held)
+
+    def _check_schema(self, connection: Connection) -> None:
+        if self._schema_known:
+            return
+        with _autocommit(connection):
+            found = revision_of(connection)
+        require_head(self._url, found)
+        self._schema_known = True
+
+
+@contextmanager
+def _autocommit(connection: Connection) -> Iterator[None]:
+    if connection.dialect.name == "postgresql":
+        connection.execution_options(isolation_level="AUTOCOMMIT")
+    else:
+        connection.execution_options(writes=False)
+    with connection.begin():
+        yield
+
+
+@contextmanager
+def _transaction(connection: Connection) -> Iterator[None]:
+    if connection.dialect.name == "postgresql":
+        connection.execution_options(isolation_level="READ COMMITTED")
+        with _pipeline(connection), connection.begin():
+            queue(connection, text(f"SET LOCAL statement_timeout = {STATEMENT_TIMEOUT_MS}"))
+            yield
+    else:
+        connection.execution_options(writes=True)
+        with connection.begin():
+            yield
+
+
+@contextmanager
+def _pipeline(connection: Connection) -> Iterator[None]:
+    driver: Any = connection.connection.driver_connection
+    info = connection.info
+    with driver.pipeline() as pipeline:
+        info["pipeline"] = pipeline
+        try:
+            yield
+        finally:
+            del info["pipeline"]
+
+
+def queue(connection: Connection, statement: Any, parameters: Any = None) -> None:
+    """Execute without waiting: the statement's rows, if any, are not read. On SQLite it is a plain execute."""
+    connection.execute(statement, parameters, execution_options={"queued": True})
+
+
+def _send_unless_queued(connection: Connection, *details: Any) -> None:
+    pipeline = connection.info.get("pipeline")
+    context = details[3]
+    if pipeline is not None and not context.execution_options.get("queued"):
+        pipeline.sync()

@@ -1,0 +1,163 @@
+"""What people ask: which series, which runs, one run with its values, who changed trust."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, select
+
+from gate.identity import SeriesIdentity, SpecKey
+from store.addressing import address, among, bound_list, this_series
+from store.contract import RunFilter, RunValues, SeriesSummary, SeriesValues, StoredRun, TrustEvent
+from store.errors import NotFound
+from store.run_rows import select_runs, stored_run
+from store.schema import gate_specs, metric_series, runs, series, step_sets, trust_events
+
+
+def runs_with_values(connection: Connection, project: str, run_ids: Sequence[str]) -> list[RunValues]:
+    """In the order asked for. Raises NotFound naming the missing."""
+    wanted = and_(runs.c.project == project, among(connection.dialect.name, runs.c.run_id, "run_ids"))
+    parameters = {"run_ids": bound_list(connection, list(run_ids))}
+    rows = {row.run_id: row for row in connection.execute(select_runs().where(wanted), parameters)}
+    missing = [run_id for run_id in run_ids if run_id not in rows]
+    if missing:
+        raise NotFound(f"no run {', '.join(missing)} in project {project!r}; `driftgate runs list` shows what is")
+    # Values never change once written, so a second statement sees what the first one saw.
+    values: dict[int, list[SeriesValues]] = {row.seq: [] for row in rows.values()}
+    for row in connection.execute(_select_values().where(wanted), parameters):
+        values[row.run_seq].append(_series_values(row))
+    return [RunValues(stored_run(rows[run_id]), tuple(values[rows[run_id].seq])) for run_id in run_ids]
+
+
+def list_runs(connection: Connection, project: str, where: RunFilter) -> list[StoredRun]:
+    chosen = (
+        select_runs()
+        .where(runs.c.project == project, *_conditions(where))
+        .order_by(runs.c.created_at.desc(), runs.c.seq.desc())
+        .limit(where.limit)
+    )
+    return [stored_run(row) for row in connection.execute(chosen)]
+
+
+def list_series(connection: Connection, project: str) -> list[SeriesSummary]:
+    newest = (
+        select(runs.c.seq)
+        .where(runs.c.series_id == series.c.id)
+        .order_by(runs.c.created_at.desc(), runs.c.seq.desc())
+        .limit(1)
+        .correlate(series)
+        .scalar_subquery()
+    )
+    counting = case((and_(runs.c.trusted, runs.c.superseded_by.is_(None)), 1))
+    counts = (
+        select(runs.c.series_id, func.count().label("runs"), func.count(counting).label("counting"))
+        .where(runs.c.project == project)
+        .group_by(runs.c.series_id)
+        .subquery()
+    )
+    last = runs.alias("last")
+    columns = (series.c.project, series.c.test_path, series.c.backend, series.c.suite)
+    rows = connection.execute(
+        select(*columns, counts.c.runs, counts.c.counting, last.c.run_id, last.c.created_at, last.c.trusted)
+        .select_from(series.outerjoin(counts, counts.c.series_id == series.c.id).outerjoin(last, last.c.seq == newest))
+        .where(series.c.project == project)
+        .order_by(*columns)
+    )
+    return [
+        SeriesSummary(
+            identity=SeriesIdentity(row.project, row.test_path, row.backend, row.suite),
+            runs=row.runs or 0,
+            counting=row.counting or 0,
+            last_run_id=row.run_id,
+            last_run_at=row.created_at,
+            last_trusted=row.trusted,
+        )
+        for row in rows
+    ]
+
+
+def list_specs(connection: Connection, identity: SeriesIdentity) -> list[SpecKey]:
+    """Newest use first."""
+    used = [
+        select(column)
+        .where(metric_series.c.gate_spec_id == gate_specs.c.id)
+        .order_by(metric_series.c.created_at.desc(), metric_series.c.run_seq.desc())
+        .limit(1)
+        .correlate(gate_specs)
+        .scalar_subquery()
+        .desc()
+        for column in (metric_series.c.created_at, metric_series.c.run_seq)
+    ]
+    rows = connection.execute(
+        select(gate_specs.c.metric_key, gate_specs.c.steps_key, gate_specs.c.constraint_key)
+        .where(gate_specs.c.series_id == this_series())
+        .order_by(*used, gate_specs.c.id),
+        address(identity),
+    )
+    return [SpecKey(row.metric_key, row.steps_key, row.constraint_key) for row in rows]
+
+
+def list_trust_events(connection: Connection, project: str, limit: int) -> list[TrustEvent]:
+    rows = connection.execute(
+        select(trust_events, runs.c.run_id)
+        .outerjoin(runs, runs.c.seq == trust_events.c.run_seq)
+        .where(trust_events.c.project == project)
+        .order_by(trust_events.c.id.desc())
+        .limit(limit)
+    )
+    return [
+        TrustEvent(
+            at=row.at,
+            actor=row.actor,
+            action=row.action,
+            reason=row.reason,
+            run_id=row.run_id,
+            selector=row.selector,
+        )
+        for row in rows
+    ]
+
+
+def _conditions(where: RunFilter) -> list[ColumnElement[bool]]:
+    commit = None if where.commit_sha is None else where.commit_sha.lower()
+    given: Mapping[ColumnElement[Any], Any] = {
+        series.c.test_path: where.test_path,
+        series.c.backend: where.backend,
+        series.c.suite: where.suite,
+        runs.c.trusted: where.trusted,
+        runs.c.ci_run_id: where.ci_run_id,
+        runs.c.commit_sha: commit,
+    }
+    return [column == value for column, value in given.items() if value is not None]
+
+
+def _select_values() -> Select[Any]:
+    return (
+        select(
+            metric_series.c.run_seq,
+            gate_specs.c.metric_key,
+            gate_specs.c.steps_key,
+            gate_specs.c.constraint_key,
+            step_sets.c.steps,
+            metric_series.c["values"],
+            metric_series.c.trusted,
+            metric_series.c.points,
+            metric_series.c.at_step,
+        )
+        .join(runs, runs.c.seq == metric_series.c.run_seq)
+        .join(gate_specs, gate_specs.c.id == metric_series.c.gate_spec_id)
+        .join(step_sets, step_sets.c.id == metric_series.c.step_set_id)
+        .order_by(metric_series.c.run_seq, metric_series.c.gate_spec_id)
+    )
+
+
+def _series_values(row: Any) -> SeriesValues:
+    return SeriesValues(
+        key=SpecKey(row.metric_key, row.steps_key, row.constraint_key),
+        steps=tuple(row.steps),
+        values=tuple(row.values),
+        trusted=row.trusted,
+        points=row.points,
+        at_step=row.at_step,
+    )

@@ -1,0 +1,169 @@
+"""Marks: operators take runs out of every baseline and put them back, and each change leaves a line in the log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, case, func, select
+
+from store.connections import queue
+from store.errors import NotFound, StoreConflict
+from store.schema import mark_rules, runs, trust_events
+from store.selectors import Selector, covering
+from store.series_row import lock_project
+from store.trust import MARK_UNTRUSTED, Action, Change, Trust, event_row, held_by_rule, rule_row
+
+
+def mark_untrusted(connection: Connection, action: Action, selector: Selector) -> int:
+    """Returns how many runs changed from trusted to untrusted."""
+    lock_project(connection, action.project, exclusive=True)
+    done = _flips_before(connection, action)
+    if done is not None:
+        return done
+    if selector.standing:
+        _set_rule(connection, action)
+    after = Trust(trusted=False, marked=False, reason=action.reason, marked_by=str(selector))
+    changes = {}
+    for row in _selected(connection, action, selector):
+        before = _trust_of(row)
+        # A standing mark leaves runs alone that another mark holds already; a mark by run id outlives every rule.
+        if before.marked is not False if selector.standing else before.marked_by != after.marked_by:
+            changes[row.seq] = Change(before, after)
+    return _apply(connection, action, changes)
+
+
+def mark_trusted(connection: Connection, action: Action, selector: Selector) -> int:
+    """Returns how many runs changed from untrusted to trusted."""
+    lock_project(connection, action.project, exclusive=True)
+    done = _flips_before(connection, action)
+    if done is not None:
+        return done
+    if selector.standing:
+        _lift_rule(connection, action)
+        changes = _lifted(connection, action, selector)
+    else:
+        (row,) = _selected(connection, action, selector)
+        if row.superseded_by is not None:
+            raise StoreConflict(
+                f"run {row.run_id} is superseded by run {row.superseded_by} and cannot be trusted; mark that one"
+            )
+        before = _trust_of(row)
+        changes = {} if before.trusted else {row.seq: Change(before, Trust(trusted=True, marked=True, reason=None))}
+    return _apply(connection, action, changes)
+
+
+def _lifted(connection: Connection, action: Action, selector: Selector) -> dict[int, Change]:
+    """Each run that this selector holds gets back what it had, or passes to another standing mark that covers it."""
+    held = and_(runs.c.project == action.project, runs.c.marked_by == str(selector), runs.c.superseded_by.is_(None))
+    before_mark = _before_mark(connection, held, selector)
+    rules = _rules(connection, action.project)
+    changes = {}
+    for row in connection.execute(_select_trust().where(held)).all():
+        other = next((one for one in covering(row.ci_run_id, row.commit_sha) if one in rules), None)
+        after = before_mark[row.seq] if other is None else held_by_rule(other, rules[other])
+        changes[row.seq] = Change(_trust_of(row), after)
+    return changes
+
+
+def _before_mark(connection: Connection, held: ColumnElement[bool], selector: Selector) -> dict[int, Trust]:
+    """What each held run was before this selector last took it, from the log."""
+    lines = connection.execute(
+        select(trust_events)
+        .join(runs, runs.c.seq == trust_events.c.run_seq)
+        .where(held, trust_events.c.selector == str(selector), trust_events.c.action == MARK_UNTRUSTED)
+        .order_by(trust_events.c.id)
+    )
+    return {line.run_seq: Trust(line.trusted_before, line.marked_before, line.reason_before) for line in lines}
+
+
+def _select_trust() -> Select[Any]:
+    return select(
+        runs.c.seq,
+        runs.c.run_id,
+        runs.c.trusted,
+        runs.c.marked,
+        runs.c.marked_by,
+        runs.c.untrusted_reason,
+        runs.c.superseded_by,
+        runs.c.ci_run_id,
+        runs.c.commit_sha,
+    )
+
+
+def _trust_of(row: Any) -> Trust:
+    return Trust(row.trusted, row.marked, row.untrusted_reason, row.marked_by)
+
+
+def _selected(connection: Connection, action: Action, selector: Selector) -> Sequence[Any]:
+    value = int(selector.value) if selector.kind == "ci_run_id" else selector.value
+    covered = and_(runs.c.project == action.project, runs.c[selector.kind] == value)
+    found = connection.execute(_select_trust().where(covered)).all()
+    if not found and not selector.standing:
+        raise NotFound(f"no run {selector.value!r} in project {action.project!r}; `driftgate runs list` shows what is")
+    return found
+
+
+def _set_rule(connection: Connection, action: Action) -> None:
+    if action.selector in _rules(connection, action.project):
+        return
+    rule = {
+        "project": action.project,
+        "selector": action.selector,
+        "reason": action.reason,
+        "actor": action.actor,
+        "created_at": action.at,
+    }
+    queue(connection, mark_rules.insert().inline(), rule)
+    queue(connection, trust_events.insert().inline(), rule_row(action))
+
+
+def _lift_rule(connection: Connection, action: Action) -> None:
+    if action.selector not in _rules(connection, action.project):
+        return
+    in_force = and_(
+        mark_rules.c.project == action.project,
+        mark_rules.c.selector == action.selector,
+        mark_rules.c.lifted_at.is_(None),
+    )
+    queue(connection, mark_rules.update().where(in_force).values(lifted_at=action.at))
+    queue(connection, trust_events.insert().inline(), rule_row(action))
+
+
+def _rules(connection: Connection, project: str) -> dict[str, str]:
+    """The standing rules in force, by selector, with their reasons."""
+    rows = connection.execute(
+        select(mark_rules.c.selector, mark_rules.c.reason).where(
+            mark_rules.c.project == project, mark_rules.c.lifted_at.is_(None)
+        )
+    )
+    return {row.selector: row.reason for row in rows}
+
+
+def _apply(connection: Connection, action: Action, changes: Mapping[int, Change]) -> int:
+    if not changes:
+        return 0
+    update = runs.update().where(runs.c.seq == bindparam("changed_seq"))
+    rows = [
+        {
+            "changed_seq": seq,
+            "trusted": change.after.trusted,
+            "marked": change.after.marked,
+            "marked_by": change.after.marked_by,
+            "untrusted_reason": change.after.reason,
+        }
+        for seq, change in changes.items()
+    ]
+    queue(connection, update, rows)
+    lines = [event_row(action, change) | {"run_seq": seq} for seq, change in changes.items()]
+    queue(connection, trust_events.insert().inline(), lines)
+    return sum(change.flips for change in changes.values())
+
+
+def _flips_before(connection: Connection, action: Action) -> int | None:
+    """What this very call changed before its connection was lost; None where it never came to that."""
+    lines = select(func.count(), func.count(case((trust_events.c.changed, 1)))).where(
+        trust_events.c.operation == action.operation
+    )
+    total, flips = connection.execute(lines).one()
+    return flips if total else None

@@ -1,0 +1,142 @@
+"""The contract on SQLite and Postgres. Each method is one unit of work; the work itself stands in a module per noun."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from gate.history import History
+from gate.identity import Coordinate, SeriesIdentity, SpecKey
+from store import attempt_rows, frames, listing, marks, reading, writing
+from store.checks import check_limit, check_text
+from store.connections import Connections
+from store.contract import (
+    Attempt,
+    NewRun,
+    RunFilter,
+    RunValues,
+    SeriesSummary,
+    StoredRun,
+    TrustEvent,
+    TrustGrain,
+)
+from store.selectors import one_selector
+from store.trust import MARK_TRUSTED, MARK_UNTRUSTED, Action
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class SqlMetricHistoryStore:
+    """See `store.contract.MetricHistoryStore`. Opened by `store.opening.open_store`."""
+
+    def __init__(self, connections: Connections, trust: TrustGrain) -> None:
+        self._connections = connections
+        self._trust: TrustGrain = trust
+
+    def pinned(self) -> AbstractContextManager[None]:
+        """One connection for all calls of this thread inside the block: a gate call reads and writes over it."""
+        return self._connections.pinned()
+
+    def write_run(self, run: NewRun) -> StoredRun:
+        prepared = writing.prepare(run)
+        return self._connections.write(lambda connection: writing.write_run(connection, prepared))
+
+    def recent_trusted_values(
+        self, identity: SeriesIdentity, coordinates: Sequence[Coordinate], limit: int = 20
+    ) -> dict[Coordinate, list[float]]:
+        specs = tuple({coordinate.spec_key: None for coordinate in coordinates})
+        history = self.read_history(identity, specs, limit, anchor_runs=0, exclude_ci_run_id=None)
+        return reading.newest_values(history, coordinates, limit)
+
+    def read_history(
+        self,
+        identity: SeriesIdentity,
+        specs: Sequence[SpecKey],
+        limit: int,
+        anchor_runs: int,
+        exclude_ci_run_id: int | None,
+    ) -> History:
+        check_limit(limit)
+        request = reading.HistoryRequest(identity, specs, limit, anchor_runs, exclude_ci_run_id)
+        return self._connections.read(lambda connection: reading.read_history(connection, request, self._trust))
+
+    def mark_untrusted(
+        self,
+        *,
+        project: str,
+        run_id: str | None = None,
+        ci_run_id: int | None = None,
+        commit_sha: str | None = None,
+        reason: str,
+        actor: str,
+    ) -> int:
+        selector = one_selector(run_id, ci_run_id, commit_sha)
+        action = _action(project, str(selector), reason, actor, MARK_UNTRUSTED)
+        return self._connections.write(lambda connection: marks.mark_untrusted(connection, action, selector))
+
+    def mark_trusted(
+        self,
+        *,
+        project: str,
+        run_id: str | None = None,
+        ci_run_id: int | None = None,
+        commit_sha: str | None = None,
+        reason: str,
+        actor: str,
+    ) -> int:
+        selector = one_selector(run_id, ci_run_id, commit_sha)
+        action = _action(project, str(selector), reason, actor, MARK_TRUSTED)
+        return self._connections.write(lambda connection: marks.mark_trusted(connection, action, selector))
+
+    def record_attempts(self, attempts: Sequence[Attempt]) -> int:
+        return self._connections.write(lambda connection: attempt_rows.record_attempts(connection, attempts))
+
+    def get_run(self, project: str, run_id: str) -> RunValues:
+        (found,) = self.get_runs(project, [run_id])
+        return found
+
+    def get_runs(self, project: str, run_ids: Sequence[str]) -> list[RunValues]:
+        return self._connections.read(lambda connection: listing.runs_with_values(connection, project, run_ids))
+
+    def list_runs(self, project: str, where: RunFilter) -> list[StoredRun]:
+        check_limit(where.limit)
+        return self._connections.read(lambda connection: listing.list_runs(connection, project, where))
+
+    def list_series(self, project: str) -> list[SeriesSummary]:
+        return self._connections.read(lambda connection: listing.list_series(connection, project))
+
+    def list_specs(self, identity: SeriesIdentity) -> list[SpecKey]:
+        return self._connections.read(lambda connection: listing.list_specs(connection, identity))
+
+    def trust_events(self, project: str, limit: int = 100) -> list[TrustEvent]:
+        check_limit(limit)
+        return self._connections.read(lambda connection: listing.list_trust_events(connection, project, limit))
+
+    def metric_history(self, identity: SeriesIdentity, metric_key: str, step: int | None = None) -> pd.DataFrame:
+        return self._connections.read(lambda connection: frames.metric_history(connection, identity, metric_key, step))
+
+    def close(self) -> None:
+        self._connections.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _action(project: str, selector: str, reason: str, actor: str, name: str) -> Action:
+    return Action(
+        project=check_text("project", project),
+        selector=selector,
+        reason=check_text("reason", reason),
+        actor=check_text("actor", actor),
+        name=name,
+        operation=uuid.uuid4().hex,
+    )

@@ -1,0 +1,75 @@
+"""The trust of one run, its changes, and their lines in the append-only log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+MARK_UNTRUSTED, MARK_TRUSTED = "mark_untrusted", "mark_trusted"
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """The columns of ``runs`` that say what a run's numbers are worth.
+
+    ``marked`` is the operator's decision, None without one; ``marked_by`` the selector that holds the run untrusted.
+    """
+
+    trusted: bool
+    marked: bool | None
+    reason: str | None
+    marked_by: str | None = None
+
+
+def held_by_rule(selector: str, reason: str) -> Trust:
+    return Trust(trusted=False, marked=False, reason=f"standing mark {selector}: {reason}", marked_by=selector)
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Who does what and why. ``operation`` is the same for every line of one call and for its retries."""
+
+    project: str
+    selector: str
+    reason: str
+    actor: str
+    name: str
+    operation: str
+    at: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a run's trust was and became."""
+
+    before: Trust
+    after: Trust
+
+    @property
+    def flips(self) -> bool:
+        return self.before.trusted != self.after.trusted
+
+
+def rule_row(action: Action) -> dict[str, Any]:
+    """The log's line for a standing rule set or lifted."""
+    return {
+        "project": action.project,
+        "at": action.at,
+        "actor": action.actor,
+        "action": action.name,
+        "reason": action.reason,
+        "selector": action.selector,
+        "operation": action.operation,
+        "changed": False,
+    }
+
+
+def event_row(action: Action, change: Change) -> dict[str, Any]:
+    """The log's line for one run, with what an undo needs."""
+    return rule_row(action) | {
+        "changed": change.flips,
+        "trusted_before": change.before.trusted,
+        "marked_before": change.before.marked,
+        "reason_before": change.before.reason,
+    }

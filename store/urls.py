@@ -1,0 +1,43 @@
+"""Database URLs: what people write, what SQLAlchemy needs, what may be shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from gate.errors import ConfigError
+
+POSTGRES_DRIVER = "postgresql+psycopg"
+_DRIVERS = {
+    "postgres": POSTGRES_DRIVER,
+    "postgresql": POSTGRES_DRIVER,
+    POSTGRES_DRIVER: POSTGRES_DRIVER,
+    "sqlite": "sqlite",
+}
+
+
+def parse_url(text: str) -> URL:
+    """The URL with the driver this store uses. Raises ConfigError, which never repeats the text: it may be secret."""
+    try:
+        url = make_url(text.strip())
+        driver = _DRIVERS[url.drivername]
+    except KeyError:
+        known = "sqlite:///PATH, postgres:// or postgresql://"
+        raise ConfigError(f"database URL: {url.drivername!r} is no database driftgate knows; write {known}") from None
+    except (ArgumentError, ValueError):
+        raise ConfigError("database URL cannot be read; write sqlite:///PATH or postgresql://USER@HOST/NAME") from None
+    return url.set(drivername=driver)
+
+
+def shown(url: URL) -> str:
+    """The URL for messages: password, and every query parameter (one of them may be a password), left out."""
+    if url.drivername == "sqlite":
+        return url.database or "in-memory SQLite"
+    return url.set(drivername="postgresql", password=None, query={}).render_as_string()
+
+
+def sqlite_path(url: URL) -> Path | None:
+    """The file of a SQLite URL, None for an in-memory database."""
+    return None if url.database in (None, "", ":memory:") else Path(str(url.database))
