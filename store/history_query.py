@@ -104,8 +104,6 @@ def _chosen(dialect: str, grain: TrustGrain, asked: CTE) -> CTE:
 
 def _uses(source: FromClause, use: str) -> Select[Any]:
     flags: list[ColumnElement[int]] = [literal_column(str(int(name == use))).label(name) for name in USES]
-        literal_column("1" if name == use else "0").label(name) for name in ("baseline", "anchor", "valid")
-    ]
     return select(source.c.gate_spec_id, source.c.run_seq, source.c.step_set_id, *flags)
 
 
