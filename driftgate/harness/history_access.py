@@ -1,0 +1,23 @@
+"""The configured store, opened for one gate call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from driftgate.config.model import Config
+from store.contract import MetricHistoryStore
+from store.opening import open_store
+from store.urls import parse_url
+
+
+def check_history_url(config: Config) -> None:
+    """Raises ConfigError for a ``[store] url`` that nobody can use, before there is anything to lose."""
+    parse_url(config.store.url)
+
+
+@contextmanager
+def configured_history(config: Config) -> Iterator[MetricHistoryStore]:
+    """The store of ``[store] url`` on one connection, closed at the end. Raises StoreError."""
+    with open_store(config.store.url, trust=config.trust, journal=config.store.journal) as store, store.pinned():
+        yield store

@@ -1,0 +1,125 @@
+"""The post-test hook: the verdict on one attempt of one test file, for people with a harness of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from driftgate.config.model import BACKENDS, Config
+from driftgate.harness.enforcement import may_enforce
+from driftgate.harness.given_files import check_known
+from driftgate.harness.history_access import check_history_url, configured_history
+from driftgate.harness.judgement import Judgeable, Judgement, OpenHistory, judge
+from driftgate.harness.outcome import JobExit
+from driftgate.harness.policy import RunPolicy, decide
+from driftgate.harness.provenance import read_provenance
+from driftgate.harness.test_files import TestFile, read_test_file
+from driftgate.harness.trigger import Requests, read_trigger
+from gate.errors import ConfigError, Problem
+from gate.identity import SeriesIdentity
+from gate.verdict import Notice, Verdict
+from gate.wording import listed, nearest
+
+
+@dataclass(frozen=True, slots=True)
+class GateRequest:
+    """One call of ``driftgate gate``. Backend and suite may be left out where the file has one registration."""
+
+    test: Path
+    records: Path
+    config: Config
+    environment: Mapping[str, str]
+    requests: Requests = field(default_factory=Requests)
+    backend: str | None = None
+    suite: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HookResult:
+    """``problems`` kept the test file from being read; ``policy`` says whether this run writes."""
+
+    verdict: Verdict
+    exit: JobExit
+    policy: RunPolicy
+    problems: tuple[Problem, ...] = ()
+
+
+def judge_attempt(request: GateRequest, open_history: OpenHistory | None = None) -> HookResult:
+    """Merge, judge, and write if this run writes.
+
+    Raises: ConfigError (a wrong option, no such test file). Everything else that goes wrong is a verdict
+    ``not_judged`` with its reason.
+    """
+    config = request.config
+    if not request.test.is_file():
+        raise ConfigError(f"{request.test}: no such test file")
+    check_history_url(config)
+    policy = decide(read_trigger(request.environment, request.requests), config)
+    test = read_test_file(request.test, config.base, config)
+    if test.problems:
+        return _unreadable(test, request, policy)
+    identity = _identity(test, request)
+    provenance = read_provenance(request.environment, config)
+    attempt = Judgeable(
+        identity=identity,
+        specs=test.specs,
+        records=request.records,
+        provenance=replace(provenance, cadence=policy.cadence.name),
+        created_at=datetime.now(UTC),
+        writes=policy.writes,
+        may_enforce=may_enforce(identity.test_path, config.enforcement, request.environment),
+    )
+    judgement = judge(attempt, config, open_history or partial(configured_history, config))
+    return HookResult(_noticed(judgement, identity, config), judgement.exit, policy)
+
+
+def _unreadable(test: TestFile, request: GateRequest, policy: RunPolicy) -> HookResult:
+    """Where the test may be enforced, a file whose declarations cannot be read must not let it pass."""
+    config = request.config
+    identity = SeriesIdentity(config.project, test.test_path, request.backend or "", request.suite or "")
+    enforced = may_enforce(test.test_path, config.enforcement, request.environment)
+    more = f" (and {len(test.problems) - 1} more)" if len(test.problems) > 1 else ""
+    verdict = Verdict(
+        "not_judged",
+        identity,
+        config.gate,
+        reason=f"{test.problems[0]}{more}",
+        mode="enforced" if enforced else "shadow",
+    )
+    return HookResult(verdict, JobExit.UNUSABLE if enforced else JobExit.FINE, policy, test.problems)
+
+
+def _identity(test: TestFile, request: GateRequest) -> SeriesIdentity:
+    check_known("--backend", request.backend, BACKENDS)
+    backend, suite = request.backend, request.suite
+    if backend is None or suite is None:
+        backend, suite = _registered(test, request)
+    known = request.config.suites.get(suite)
+    if known is not None and known.backend != backend:
+        raise ConfigError(f"--suite: {suite} runs on {known.backend}, not on {backend}")
+    return SeriesIdentity(request.config.project, test.test_path, backend, suite)
+
+
+def _registered(test: TestFile, request: GateRequest) -> tuple[str, str]:
+    places = {(found.backend, found.suite) for found in test.registrations}
+    matching = [
+        (backend, suite)
+        for backend, suite in sorted(places)
+        if request.backend in (None, backend) and request.suite in (None, suite)
+    ]
+    if len(matching) != 1:
+        found = listed(f"{backend} {suite}" for backend, suite in matching) if matching else "nothing that fits"
+        raise ConfigError(f"{test.test_path}: registered for {found}; give --backend and --suite")
+    return matching[0]
+
+
+def _noticed(judgement: Judgement, identity: SeriesIdentity, config: Config) -> Verdict:
+    """A suite that is in no table may be a slip of the pen, and would start a history of its own."""
+    if identity.suite in config.suites:
+        return judgement.verdict
+    text = f"suite {identity.suite} is not in [suites]{nearest(identity.suite, config.suites)}"
+    verdict = judgement.verdict
+    return replace(verdict, warnings=(*verdict.warnings, Notice("unknown_suite", text)))

@@ -1,0 +1,163 @@
+"""One gate call: merge an attempt's record, judge it against history, write it if this run writes."""
+
+from __future__ import annotations
+
+import math
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from driftgate.config.model import Config
+from driftgate.harness.enforcement import mode_of, rejects
+from driftgate.harness.merge import merge_attempt, write_merged
+from driftgate.harness.new_run import new_run
+from driftgate.harness.outcome import JobExit, combined
+from driftgate.harness.records import idempotency_key
+from gate.errors import DriftgateError
+from gate.evaluate import NO_DECLARATION, evaluate
+from gate.history import History, HistoryReader
+from gate.identity import SeriesIdentity, SpecKey
+from gate.provenance import Provenance
+from gate.record import Record
+from gate.spec import GateSpec
+from gate.verdict import Notice, Verdict, Written
+from store.contract import MetricHistoryStore
+
+OpenHistory = Callable[[], AbstractContextManager[MetricHistoryStore]]
+SEED_METRIC = "seed"
+LARGEST_SEED = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Judgeable:
+    """A passing attempt and all that its judgement depends on besides the configuration.
+
+    ``writes`` is the write rule's answer; ``may_enforce`` is what configuration and kill switch say of this test.
+    """
+
+    identity: SeriesIdentity
+    specs: tuple[GateSpec, ...]
+    records: Path
+    provenance: Provenance
+    created_at: datetime
+    writes: bool
+    may_enforce: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judgement:
+    """The verdict and what it means for the job: FINE, REJECTED or UNAVAILABLE."""
+
+    verdict: Verdict
+    exit: JobExit
+
+
+def judge(attempt: Judgeable, config: Config, open_history: OpenHistory) -> Judgement:
+    """Judge an attempt and, in a writing run, store it. Nothing is written where nothing is declared.
+
+    Never raises for a record, a store or an error of the gate itself: what keeps it from judging is the reason of a
+    verdict ``not_judged``, and fails the job only where the gate is enforced.
+    """
+    if not attempt.specs:
+        return unjudged(attempt, config, NO_DECLARATION)
+    try:
+        return _judged(attempt, config, open_history)
+    except Exception as error:  # noqa: BLE001 - a crash of the gate must not fail a test that passed
+        return _outage(attempt, config, reason_of(error))
+
+
+def unjudged(attempt: Judgeable, config: Config, reason: str) -> Judgement:
+    """The judgement on an attempt that the gate had nothing to say about; it fails no job."""
+    verdict = Verdict("not_judged", attempt.identity, config.gate, attempt.provenance, reason=reason)
+    return Judgement(verdict, JobExit.FINE)
+
+
+def _judged(attempt: Judgeable, config: Config, open_history: OpenHistory) -> Judgement:
+    record = merge_attempt(attempt.records)
+    notices = _keep_merged(record, attempt.records)
+    with open_history() as store:
+        reader = _Witness(store)
+        verdict = evaluate(
+            attempt.specs,
+            record,
+            identity=attempt.identity,
+            policy=config.gate,
+            reader=reader,
+            provenance=replace(attempt.provenance, seed=logged_seed(record)),
+        )
+        mode = mode_of(attempt.specs, allowed=attempt.may_enforce)
+        verdict = replace(verdict, mode=mode, warnings=(*verdict.warnings, *notices))
+        judgement = Judgement(verdict, JobExit.REJECTED if rejects(verdict) else JobExit.FINE)
+        return _stored(judgement, reader.history, attempt, config, store) if attempt.writes else judgement
+
+
+def _stored(
+    judgement: Judgement, history: History, attempt: Judgeable, config: Config, store: MetricHistoryStore
+) -> Judgement:
+    verdict = judgement.verdict
+    try:
+        key = None if verdict.provenance.ci_run_id is not None else idempotency_key(attempt.records)
+        stored = store.write_run(new_run(verdict, history, attempt.created_at, key))
+    except Exception as error:  # noqa: BLE001 - the verdict stands, whatever keeps it from being stored
+        notice = Notice("not_written", f"the run was not stored: {reason_of(error)}")
+        verdict = replace(verdict, warnings=(*verdict.warnings, notice))
+        return Judgement(verdict, combined((judgement.exit, _outage_exit(attempt, config))))
+    written = Written(stored.run_id, stored.trusted, stored.repeat, stored.untrusted_reason)
+    return replace(judgement, verdict=replace(verdict, written=written))
+
+
+def _keep_merged(record: Record, folder: Path) -> tuple[Notice, ...]:
+    try:
+        write_merged(record, folder)
+    except OSError as error:
+        return (Notice("record_note", f"the merged record could not be kept in {folder}: {error.strerror}"),)
+    return ()
+
+
+def logged_seed(record: Record) -> int | None:
+    """The last value of a metric named ``seed``, where the test logged one and it is a whole number."""
+    series = record.metrics.get(SEED_METRIC)
+    value = series.values[-1] if series is not None and series.values else math.nan
+    return int(value) if value.is_integer() and abs(value) < LARGEST_SEED else None
+
+
+def _outage(attempt: Judgeable, config: Config, reason: str) -> Judgement:
+    found = _outage_exit(attempt, config)
+    verdict = unjudged(attempt, config, reason).verdict
+    return Judgement(replace(verdict, mode="shadow" if found is JobExit.FINE else "enforced"), found)
+
+
+def _outage_exit(attempt: Judgeable, config: Config) -> JobExit:
+    enforced = mode_of(attempt.specs, allowed=attempt.may_enforce) == "enforced"
+    return JobExit.UNAVAILABLE if enforced and config.enforcement.on_outage == "fail" else JobExit.FINE
+
+
+def reason_of(error: Exception) -> str:
+    """One line for people: what driftgate refuses in its own words, a bug with its place in the source."""
+    if isinstance(error, DriftgateError):
+        return str(error)
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    text = " ".join(str(error).split())
+    return f"error of the gate: {type(error).__name__}: {text} ({Path(frame.filename).name}:{frame.lineno})"
+
+
+class _Witness:
+    """Passes the gate's one read on and remembers its answer."""
+
+    def __init__(self, reader: HistoryReader) -> None:
+        self.history = History()
+        self._reader = reader
+
+    def read_history(
+        self,
+        identity: SeriesIdentity,
+        specs: Sequence[SpecKey],
+        limit: int,
+        anchor_runs: int,
+        exclude_ci_run_id: int | None,
+    ) -> History:
+        self.history = self._reader.read_history(identity, specs, limit, anchor_runs, exclude_ci_run_id)
+        return self.history
