@@ -1,0 +1,152 @@
+"""Test files: their path in the series, what they declare, and files that cannot be read."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from driftgate.config.load import load_config
+from driftgate.harness.test_files import read_test_file, series_path
+
+CONFIG = load_config(file=None, start=Path("/"), env={}, options={})
+GATE = 'register_ci_gate(metric_key="train/ppo_kl")\n'
+CPU = 'register_cpu_ci(60, "stage-a-cpu")\n'
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(name, content):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def read(path, root, **options):
+    return read_test_file(path, root, CONFIG, **options)
+
+
+def test_a_file_gives_its_registrations_and_gate_specs(tmp_path, write):
+    """One reading, both kinds of declaration."""
+    file = read(write("tests/e2e/test_a.py", CPU + GATE), tmp_path)
+    assert file.test_path == "tests/e2e/test_a.py"
+    assert [(found.suite, found.line) for found in file.registrations] == [("stage-a-cpu", 1)]
+    assert [(spec.metric_key, spec.line) for spec in file.specs] == [("train/ppo_kl", 2)]
+    assert file.problems == ()
+
+
+def test_mistakes_of_both_kinds_come_together_in_file_order(tmp_path, write):
+    """Registrations and declarations are validated at the same time; a good one beside a bad one is kept."""
+    content = 'register_ci_gate(metric_key="new")\nregister_cpu_ci(0, "stage-a-cpu")\n' + GATE
+    file = read(write("tests/e2e/test_a.py", content), tmp_path)
+    assert [(problem.line, problem.call) for problem in file.problems] == [
+        (1, "register_ci_gate"),
+        (2, "register_cpu_ci"),
+    ]
+    assert (len(file.registrations), len(file.specs)) == (0, 1)
+
+
+def test_a_byte_order_mark_is_no_mistake(tmp_path, write):
+    """Editors on other systems write one."""
+    assert read(write("test_a.py", b"\xef\xbb\xbf" + GATE.encode()), tmp_path).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "words"),
+    [
+        (b"x = 1\ny = '\xff'\n", 2, "not UTF-8; save the file as UTF-8"),
+        (b"a\x00b", 0, "null bytes"),
+        (b"def f(:\n", 1, "not valid Python"),
+        (b"#" * ((1 << 20) + 1), 0, "is above 1 MiB"),
+        (b"-" * 100_000 + b"1", 0, "nested too deeply"),
+    ],
+)
+def test_a_file_that_cannot_be_understood_is_one_problem(tmp_path, write, content, line, words):
+    """Reported with file and line, never raised."""
+    file = read(write("tests/e2e/test_a.py", content), tmp_path)
+    (problem,) = file.problems
+    assert (problem.file, problem.line) == ("tests/e2e/test_a.py", line)
+    assert words in problem.text
+    assert (file.registrations, file.specs) == ((), ())
+
+
+def test_the_largest_file_allowed_is_read(tmp_path, write):
+    """The limit is one MiB, included."""
+    assert read(write("test_a.py", b"#" * (1 << 20)), tmp_path).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (Path.exists, "cannot be read (No such file or directory); check the path"),
+        (Path.mkdir, "is a directory; name a Python file"),
+        (os.mkfifo, "is a FIFO; name a Python file"),
+        (lambda path: path.symlink_to("/dev/zero"), "is a socket or device; name a Python file"),
+        (lambda path: path.symlink_to(path), "link"),
+    ],
+    ids=["missing", "directory", "fifo", "device", "circle"],
+)
+def test_what_is_no_file_is_one_problem_and_hangs_nothing(tmp_path, make, words):
+    """A FIFO does not block, a device does not flood, a link to itself does not loop."""
+    path = tmp_path / "test_a.py"
+    make(path)
+    (problem,) = read(path, tmp_path).problems
+    assert words in problem.text
+
+
+def test_links_are_followed_unless_refused(tmp_path, write):
+    """A link has a name of its own; where links are refused, one anywhere on the path is."""
+    write("real/test_a.py", GATE)
+    (tmp_path / "linked").symlink_to("real")
+    file = read(tmp_path / "linked/test_a.py", tmp_path)
+    assert (file.test_path, len(file.specs)) == ("linked/test_a.py", 1)
+    (problem,) = read(tmp_path / "linked/test_a.py", tmp_path, refuse_symlinks=True).problems
+    assert "a symbolic link on the path" in problem.text
+    assert read(tmp_path / "real/test_a.py", tmp_path, refuse_symlinks=True).problems == ()
+
+
+def test_the_path_is_relative_to_the_root_whatever_the_working_folder(tmp_path, monkeypatch, write):
+    """One file has one name in its series."""
+    path = write("tests/e2e/test_a.py", GATE)
+    monkeypatch.chdir(path.parent)
+    assert series_path(Path("test_a.py"), tmp_path) == "tests/e2e/test_a.py"
+    assert series_path(Path("../e2e/./test_a.py"), tmp_path) == "tests/e2e/test_a.py"
+    assert series_path(path, tmp_path) == "tests/e2e/test_a.py"
+
+
+def test_a_root_reached_through_a_link_is_the_same_root(tmp_path, write):
+    """Temporary folders are often links."""
+    path = write("repo/tests/test_a.py", GATE)
+    (tmp_path / "link").symlink_to("repo")
+    assert series_path(path, tmp_path / "link") == "tests/test_a.py"
+
+
+def test_a_file_outside_of_the_root_keeps_its_path_as_given(tmp_path):
+    """There is nothing to be relative to."""
+    assert series_path(Path("/elsewhere/test_a.py"), tmp_path) == "/elsewhere/test_a.py"
+
+
+def test_a_root_may_register_files_that_declare_nothing(tmp_path, write):
+    """Preset: tests/fast runs on CPU; other roots have no default."""
+    (found,) = read(write("tests/fast/deep/test_a.py", ""), tmp_path).registrations
+    assert (found.backend, found.suite, found.est_time_s, found.implicit) == ("cpu", "stage-a-cpu", 1.0, True)
+    assert read(write("tests/fast-gpu/test_a.py", ""), tmp_path).registrations == ()
+    assert read(write("tests/fast/test_b.py", CPU), tmp_path).registrations[0].implicit is False
+
+
+def test_a_mistaken_registration_is_not_replaced_by_the_default(tmp_path, write):
+    """The file says what it wants; it only says it wrongly."""
+    file = read(write("tests/fast/test_a.py", 'register_cpu_ci(0, "stage-a-cpu")'), tmp_path)
+    assert (file.registrations, len(file.problems)) == ((), 1)
+
+
+def test_a_root_may_forbid_backends(tmp_path, write):
+    """Preset: tests/fast forbids CUDA and ROCm."""
+    content = CPU + 'register_rocm_ci(1, "stage-c-4-gpu-mi350", labels=["amd"])'
+    file = read(write("tests/fast/test_a.py", content), tmp_path)
+    (problem,) = file.problems
+    assert (problem.line, problem.call) == (2, "register_rocm_ci")
+    assert "rocm tests are forbidden in this folder" in problem.text
+    assert [found.backend for found in file.registrations] == ["cpu"]
