@@ -14,9 +14,12 @@ from typing import Any
 
 import orjson
 
+from gate.wording import clipped
+
 MARKERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 """How non-finite values are written, so that every line is strict JSON."""
 STEP_LIMIT = 2**63
+LONGEST_DEFECT = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +135,10 @@ def _step_order(point: tuple[int | None, float]) -> int:
 
 
 def _clean(text: str) -> str:
-    """NFC, and nothing that UTF-8 cannot hold."""
-    return text if text.isascii() else unicodedata.normalize("NFC", text.encode(errors="replace").decode())
+    """NFC, and nothing that UTF-8 or a database cannot hold."""
+    if text.isascii() and "\0" not in text:
+        return text
+    return unicodedata.normalize("NFC", text.replace("\0", "\ufffd").encode(errors="replace").decode())
 
 
 class _Points:
@@ -201,7 +206,7 @@ class _Reader:
     def _take_remark(self, entry: dict[str, Any]) -> bool:
         match entry:
             case {"metric": str(name), "defect": str(defect)}:
-                self._of(name).defects.append(_at_step(_clean(defect), entry.get("step")))
+                self._of(name).defects.append(_defect(defect, entry.get("step")))
             case {"damaged": str(text)}:
                 self.damage.append(_clean(text))
             case {"note": str(text)}:
@@ -218,20 +223,19 @@ class _Reader:
         return found
 
     def record(self, name: str) -> Record:
-        ignored = [
-            f"{name}: {metric}: {points.ignored} points whose value is not a number are ignored"
-            for metric, points in self.points.items()
-            if points.ignored
-        ]
+        ignored = {metric: points.ignored for metric, points in self.points.items() if points.ignored}
+        if ignored:
+            example = clipped(next(iter(ignored)))
+            self.notes.append(f"{name}: {sum(ignored.values())} values that are no numbers are ignored, of {example}")
         return Record(
             metrics={
                 metric: MetricSeries(tuple(points.steps), tuple(points.values), tuple(dict.fromkeys(points.defects)))
                 for metric, points in self.points.items()
             },
             damaged="; ".join(self.damage) or None,
-            notes=(*self.notes, *ignored),
+            notes=tuple(self.notes),
         )
 
 
-def _at_step(defect: str, step: Any) -> str:
-    return f"{defect} at step {step}" if type(step) is int else defect
+def _defect(text: str, step: Any) -> str:
+    return _clean(f"{text} at step {step}" if type(step) is int else text)[:LONGEST_DEFECT]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gate.report import SpecSummary, facts, headline, summaries, warnings
+from gate.outline import SpecSummary, facts, headline, summaries, warnings
 from gate.verdict import Verdict
 
 _CUT = "- the rest is cut to keep this summary small; the JSON report has everything"
 
 
-def report_markdown(verdict: Verdict, *, most: int = 20, max_bytes: int = 60_000) -> str:
+def markdown_report(verdict: Verdict, *, most: int = 20, max_bytes: int = 60_000) -> str:
     """Headline and deviations first, at most ``most`` of each gate spec; at most ``max_bytes`` of ASCII."""
     lines: list[str] = []
     room = max_bytes - len(_CUT) - 1

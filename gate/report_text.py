@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gate.report import SpecSummary, facts, headline, summaries, warnings
+from gate.outline import SpecSummary, facts, headline, summaries, warnings
 from gate.verdict import Verdict
 
 
-def report_text(verdict: Verdict, *, most: int = 10) -> str:
+def text_report(verdict: Verdict, *, most: int = 10) -> str:
     """Headline first, then deviations grouped by gate spec, at most ``most`` of each; ends with a newline.
 
     No line begins with anything that came from a test, so none is a workflow command.

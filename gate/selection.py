@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,10 +15,12 @@ from gate.points import Points
 from gate.record import Record
 from gate.reduction import reduced
 from gate.spec import ExpectPoints, GateSpec, Reduction
+from gate.wording import clipped
 
 NO_STEP = -1
 """In ``at_steps``: the value's point had no step."""
 _LAST = Reduction("max", last=1)
+_FEW = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +57,7 @@ def select(spec: GateSpec, record: Record) -> Selection:
     """The coordinates that ``spec`` asks for. Whatever is wrong is an error or a problem, never a skip."""
     name = spec.metric_key
     series = record.metrics.get(unicodedata.normalize("NFC", name))
-    problems = [f"{name}: {defect}" for defect in series.defects] if series else []
+    problems = [f"{name}: {_few(series.defects)}"] if series and series.defects else []
     if record.damaged is not None:
         problems.append(f"{name}: the record is damaged ({record.damaged})")
     if series is None:
@@ -72,10 +74,13 @@ def select(spec: GateSpec, record: Record) -> Selection:
 
 
 def _present(record: Record) -> str:
-    names = sorted(name for name, series in record.metrics.items() if series.values)
-    if not names:
-        return ", which holds no points"
-    return f", which holds {', '.join(names[:5])}{', ...' if len(names) > 5 else ''}"
+    names = sorted(clipped(name) for name, series in record.metrics.items() if series.values)
+    return f", which holds {_few(names)}" if names else ", which holds no points"
+
+
+def _few(texts: Sequence[str]) -> str:
+    more = f" and {len(texts) - _FEW} more" if len(texts) > _FEW else ""
+    return ", ".join(texts[:_FEW]) + more
 
 
 def _count_problems(spec: GateSpec, points: Points) -> list[str]:
@@ -124,7 +129,7 @@ def _extent(points: Points) -> str:
 def _fault(points: Points, at: int) -> str:
     """Why the point at index ``at`` of the distinct steps cannot be judged."""
     if points.clashing[at]:
-        return f"logged with different values ({', '.join(written(*points.values_at(at)))})"
+        return f"logged with different values ({_few(written(*points.values_at(at)))})"
     return f"logged as {_nonfinite(points.values[at])}, not a finite number"
 
 

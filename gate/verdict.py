@@ -123,11 +123,6 @@ class SpecVerdict:
         active = [check.active for check in self.columns.values() if check.n is not None]
         return int(np.count_nonzero(np.any(active, axis=0))) if active else 0
 
-    @property
-    def storable(self) -> NDArray[np.intp]:
-        """The indices of the coordinates that have a finite value, to be stored whatever the verdict."""
-        return np.flatnonzero(np.isfinite(self.values))
-
 
 @dataclass(frozen=True, slots=True)
 class Notice:

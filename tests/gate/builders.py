@@ -99,8 +99,8 @@ def stored_values(verdict):
     return [
         SimpleNamespace(
             key=judged.spec.key,
-            steps=tuple(judged.steps[judged.storable].tolist()),
-            values=tuple(judged.values[judged.storable].tolist()),
+            steps=tuple(judged.steps[np.isfinite(judged.values)].tolist()),
+            values=tuple(judged.values[np.isfinite(judged.values)].tolist()),
             points=judged.points,
         )
         for judged in verdict.specs

@@ -1,0 +1,92 @@
+"""What every report tells, in the order in which it is told; text and Markdown only give it a form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from gate.verdict import SpecVerdict, Status, Verdict
+
+_LONGEST = 500
+_OUTCOMES = {"trusted": "TRUSTED", "not_trusted": "NOT TRUSTED", "not_judged": "NOT JUDGED"}
+
+
+@dataclass(frozen=True, slots=True)
+class SpecSummary:
+    """One gate spec. ``reasons`` of its checks, then ``deviations``, worst first; ``more`` deviations are not told."""
+
+    title: str
+    status: Status
+    compared: int
+    total: int
+    reasons: tuple[str, ...]
+    deviations: tuple[str, ...]
+    more: int
+
+    @property
+    def quiet(self) -> bool:
+        return not self.reasons and not self.deviations
+
+
+def headline(verdict: Verdict) -> str:
+    """``gate: TRUSTED (240 of 250 compared)``: the three outcomes are three different words."""
+    if verdict.outcome == "not_judged":
+        detail = safe(verdict.reason or "no reason given")
+    else:
+        detail = f"{verdict.compared} of {verdict.coordinates_total} compared"
+    return f"gate: {_OUTCOMES[verdict.outcome]} ({detail})"
+
+
+def facts(verdict: Verdict) -> Iterator[str]:
+    """Which series, in which mode, and what became of the run."""
+    series = verdict.identity
+    yield safe(f"series {series.test_path} on {series.backend} in {series.suite}, project {series.project}")
+    yield "mode shadow: shown only, fails nothing" if verdict.mode == "shadow" else "mode enforced"
+    if verdict.provenance.fork:
+        yield "NOT EVIDENCE: the run comes from a fork, so neither its red nor its green is proof"
+    if verdict.written is not None:
+        trust = "trusted" if verdict.written.trusted else "untrusted"
+        why = f": {safe(verdict.written.reason)}" if verdict.written.reason else ""
+        again = ", stored before" if verdict.written.repeat else ""
+        yield f"written as run {safe(verdict.written.run_id)}, {trust}{again}{why}"
+
+
+def summaries(verdict: Verdict, most: int) -> list[SpecSummary]:
+    """The gate specs, worst first, each with at most ``most`` deviations."""
+    told = [_summary(spec, most) for spec in verdict.specs]
+    return sorted(told, key=lambda summary: (-summary.status, summary.quiet))
+
+
+def safe(text: str) -> str:
+    """Printable ASCII on one line, whatever a test put into a name: no control characters, no workflow commands."""
+    escaped = "".join(c if " " <= c <= "~" else c.encode("unicode_escape").decode() for c in text[:_LONGEST])
+    cut = "..." if len(text) > _LONGEST else ""
+    return escaped.replace("##[", "# #[") + cut
+
+
+def warnings(verdict: Verdict) -> list[str]:
+    return [safe(f"{notice.kind}: {notice.text}") for notice in verdict.warnings]
+
+
+def _summary(spec: SpecVerdict, most: int) -> SpecSummary:
+    worst = spec.worst
+    deviating = np.flatnonzero(worst >= Status.OUTSIDE)
+    told = deviating[np.argsort(-worst[deviating], kind="stable")][:most]
+    reasons = [f"{name} {check.status.label}: {check.reason}" for name, check in spec.checks.items() if check.reason]
+    return SpecSummary(
+        title=safe(f"{spec.spec.metric_key} {spec.spec.key.steps_key}"),
+        status=spec.status,
+        compared=spec.compared,
+        total=spec.steps.size,
+        reasons=tuple(map(safe, reasons)),
+        deviations=tuple(safe("; ".join(_sentences(spec, index))) for index in told.tolist()),
+        more=deviating.size - told.size,
+    )
+
+
+def _sentences(spec: SpecVerdict, index: int) -> list[str]:
+    """What the checks say about one coordinate, each thing once."""
+    found = (check.reasons[index] for check in spec.columns.values() if index in check.reasons)
+    return list(dict.fromkeys(found))

@@ -1,0 +1,92 @@
+"""The vectorised gate and its slow plain twin agree on every status."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+STEPS = st.integers(0, 14)
+TINY = 5e-324
+EDGES = [
+    0.0,
+    -0.0,
+    TINY,
+    -TINY,
+    2.3e-308,
+    1e308,
+    -1e308,
+    1.7e308,
+    -1.7e308,
+    sys.float_info.max,
+    0.1,
+    1.0,
+    1.05,
+    1.1,
+    1.2,
+]
+FINITE = st.one_of(st.sampled_from(EDGES), st.floats(0.5, 1.5), st.floats(allow_nan=False, allow_infinity=False))
+VALUES = st.one_of(FINITE, FINITE, FINITE, st.floats())
+RUNS = st.lists(st.tuples(st.dictionaries(STEPS, FINITE, min_size=1), st.integers(1, 20)), max_size=8)
+PLACED = st.dictionaries(STEPS, VALUES).map(lambda found: list(found.items()))
+POINTS = st.one_of(PLACED, st.lists(st.tuples(st.one_of(STEPS, st.none()), VALUES), max_size=12))
+WIDTHS = st.sampled_from([0.0, TINY, 0.1, 0.5, 1.0, 1e300, 1e308])
+CONSTRAINTS = st.fixed_dictionaries(dict.fromkeys(("rel_up", "abs_floor_up", "rel_down", "abs_floor_down"), WIDTHS))
+REDUCTIONS = st.fixed_dictionaries(
+    {"reduce": st.sampled_from(["mean", "median", "min", "max", "p50", "p95"])},
+    optional={"last": st.integers(1, 6), "from": st.integers(0, 10)},
+)
+RULES = st.one_of(st.just("all"), st.just("last"), st.lists(STEPS, min_size=1, unique=True), REDUCTIONS)
+LIMITS = st.one_of(st.none(), st.sampled_from([(0.0, 1.0), (None, 1.0), (-1e308, None)]))
+EXPECTED = st.one_of(st.none(), st.tuples(st.integers(1, 12), st.booleans()))
+POLICIES = st.tuples(st.sampled_from(["strict", "balanced"]), st.integers(1, 6), st.sampled_from([0.8, 0.7, 1.0]))
+
+
+def _statuses(judged):
+    spec = {name: check.status.label for name, check in judged.checks.items()}
+    coordinates = {}
+    for index, step in enumerate(judged.steps.tolist()):
+        from_checks = {name: type(judged.status)(column.status[index]).label for name, column in judged.columns.items()}
+        coordinates[step] = {n: label for n, label in from_checks.items() if n != "selection" or label == "error"}
+    return spec, coordinates
+
+
+@pytest.fixture(scope="session")
+def policy_of(build):
+    return lambda facts: type(build.STRICT)(profile=facts[0], history=facts[1], min_points_ratio=facts[2])
+
+
+@given(declared=st.tuples(RULES, CONSTRAINTS, LIMITS, EXPECTED), points=POINTS, past=st.tuples(RUNS, POLICIES))
+def test_twin_agrees(build, twin, policy_of, declared, points, past):
+    """Same statuses for every coordinate and every gate spec, whatever the record and the history hold."""
+    runs, facts = past
+    spec, policy = build.spec("m", *declared), policy_of(facts)
+    stored = build.rows([values for values, _ in runs], [count for _, count in runs])
+    judged = build.judge(spec, build.record(m=points), build.reader(m=stored), policy).specs[0]
+    assert _statuses(judged) == twin.verdict(spec, points, runs, policy)
+
+
+@given(base=st.lists(st.floats(0.9, 1.1), min_size=20, max_size=60), data=st.data())
+def test_twin_agrees_on_the_quorum(build, twin, policy_of, base, data):
+    """The same over enough coordinates for the quorum to matter, a few of them far out."""
+    size = len(base)
+    moved = data.draw(st.dictionaries(st.integers(0, size - 1), st.sampled_from([1.15, 1.19, 1.3, 0.85]), max_size=5))
+    points = [(step, moved.get(step, 1.0)) for step in range(size)]
+    runs = [(dict(enumerate(base)), size)] * 3
+    spec, policy = build.spec(), policy_of(("balanced", 20, 0.8))
+    stored = build.rows([values for values, _ in runs])
+    judged = build.judge(spec, build.record(m=points), build.reader(m=stored), policy).specs[0]
+    assert _statuses(judged) == twin.verdict(spec, points, runs, policy)
+
+
+@given(runs=st.lists(st.dictionaries(STEPS, FINITE, min_size=1), min_size=1, max_size=9), history=st.integers(1, 6))
+def test_twin_means_are_bit_identical(build, twin, runs, history):
+    """The reference itself agrees to the last bit, not only the status it leads to."""
+    from gate.baseline import Baseline
+
+    steps = sorted({step for values in runs for step in values})
+    baseline = Baseline.of(build.rows(runs), build.np.array(steps), history)
+    expected = [twin.reference(runs, step, history) for step in steps]
+    assert list(zip(baseline.n.tolist(), baseline.mean.tolist(), strict=True)) == expected

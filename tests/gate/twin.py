@@ -1,0 +1,167 @@
+"""The gate's rules once more: plain Python over one coordinate at a time, written from the specification, no numpy."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from statistics import median
+
+from gate.spec import Reduction
+
+LAST = -1
+
+
+def verdict(spec, points, rows, policy):
+    """Statuses by name for the spec, and per step a dict of statuses; ``rows`` newest first as ({step: value}, points)."""
+    chosen, problems = select(spec, points)
+    stored = [values for values, _ in rows]
+    means = {step: reference(stored, step, policy.history) for step in chosen}
+    if history_problem(spec, chosen, count(points), means, rows, policy):
+        problems = True
+    checks = {"corridor": corridor(spec, chosen, means, policy)}
+    if spec.limits is not None:
+        checks["limits"] = {step: limits(spec.limits, value) for step, value in chosen.items()}
+    coordinates = {step: {name: statuses[step] for name, statuses in checks.items()} for step in chosen}
+    for step, value in chosen.items():
+        if value is None:
+            coordinates[step]["selection"] = "error"
+    spec_checks = {"corridor": corridor_of_spec(spec, chosen, means, policy)}
+    if spec.limits is not None:
+        spec_checks["limits"] = "fail" if "fail" in checks["limits"].values() else "pass"
+    if problems or None in chosen.values():
+        spec_checks["selection"] = "error"
+    return spec_checks, coordinates
+
+
+def count(points):
+    placed = {step for step, _ in points if step is not None}
+    return len(placed) + sum(step is None for step, _ in points)
+
+
+def select(spec, points):
+    """({step: value or None where it cannot be judged}, whether the metric as a whole has a problem)."""
+    if not points:
+        return {}, True
+    expected = spec.expect_points
+    problem = expected is not None and (
+        count(points) < expected.count if expected.at_least else count(points) != expected.count
+    )
+    at = {}
+    for step, value in points:
+        at.setdefault(step, []).append(value)
+    loose = at.pop(None, [])
+    if spec.steps == "last" or isinstance(spec.steps, Reduction):
+        return {LAST: single(spec.steps, at, loose)}, problem
+    wanted = sorted(at) if spec.steps == "all" else sorted(spec.steps)
+    return {step: one(at.get(step, [])) for step in wanted}, problem or bool(loose)
+
+
+def one(values):
+    if not values or any(not math.isfinite(value) for value in values) or any(value != values[0] for value in values):
+        return None
+    return values[0]
+
+
+def single(rule, at, loose):
+    if loose and (at or (isinstance(rule, Reduction) and rule.from_step is not None)):
+        return None
+    line = [[value] for value in loose] or [at[step] for step in sorted(at)]
+    if rule == "last":
+        return one(line[-1])
+    if rule.from_step is not None:
+        line = [at[step] for step in sorted(at) if step >= rule.from_step]
+    if len(line) < (rule.last or 1):
+        return None
+    line = [one(values) for values in (line if rule.last is None else line[-rule.last :])]
+    return None if None in line else reduce(rule.reduce, line)
+
+
+def reduce(name, values):
+    scale = 2.0**-20 if max(map(abs, values)) > 2.0**1000 else 1.0
+    scaled = sorted(value * scale for value in values)
+    if name == "mean":
+        result = math.fsum(scaled) / len(scaled)
+    elif name in ("min", "max"):
+        result = scaled[0] if name == "min" else scaled[-1]
+    else:
+        result = quantile(scaled, 0.95 if name == "p95" else 0.5)
+    return min(max(result / scale, min(values)), max(values))
+
+
+def quantile(ascending, q):
+    place = q * (len(ascending) - 1)
+    low = math.floor(place)
+    part = place - low
+    a, b = ascending[low], ascending[min(low + 1, len(ascending) - 1)]
+    return a + (b - a) * part if part < 0.5 else b - (b - a) * (1 - part)
+
+
+def reference(stored, step, history):
+    """(how many, their mean) of the newest values at ``step``."""
+    values = [row[step] for row in stored if step in row][:history]
+    if not values:
+        return 0, math.nan
+    scale = 2.0**-20 if max(map(abs, values)) > 2.0**1000 else 1.0
+    total = 0.0
+    for value in values:
+        total += value * scale
+    return len(values), min(max(total / len(values) / scale, min(values)), max(values))
+
+
+def bands(rule, mean):
+    return max(rule.rel_down * abs(mean), rule.abs_floor_down), max(rule.rel_up * abs(mean), rule.abs_floor_up)
+
+
+def is_outside(rule, value, mean):
+    down, up = bands(rule, mean)
+    return not mean - down <= value <= mean + up
+
+
+def is_far(rule, value, mean):
+    """|value - mean| > 2 bands, halved on both sides."""
+    down, up = bands(rule, mean)
+    return abs(value / 2 - mean / 2) > (up if value > mean else down)
+
+
+def corridor(spec, chosen, means, policy):
+    red = "fail" if policy.profile == "strict" else "outside"
+    statuses = {}
+    for step, value in chosen.items():
+        n, mean = means[step]
+        if value is None:
+            statuses[step] = "error"
+        elif n < (1 if policy.profile == "strict" else 3):
+            statuses[step] = "inactive"
+        else:
+            statuses[step] = red if is_outside(spec.constraint, value, mean) else "pass"
+    return statuses
+
+
+def corridor_of_spec(spec, chosen, means, policy):
+    statuses = corridor(spec, chosen, means, policy)
+    active = [step for step, status in statuses.items() if status not in ("inactive", "error")]
+    if not active:
+        return "inactive"
+    outside = [step for step in active if statuses[step] != "pass"]
+    if policy.profile == "strict" or len(active) < 10:
+        return "fail" if outside else "pass"
+    if len(outside) >= max(2, math.ceil(Fraction(5 * len(active), 100))):
+        return "fail"
+    return "fail" if any(is_far(spec.constraint, chosen[step], means[step][1]) for step in outside) else "pass"
+
+
+def limits(rule, value):
+    if value is None:
+        return "error"
+    low = -math.inf if rule.min is None else rule.min
+    return "pass" if low <= value <= (math.inf if rule.max is None else rule.max) else "fail"
+
+
+def history_problem(spec, chosen, points, means, rows, policy):
+    if len(rows) < 3:
+        return False
+    usual = median(Fraction(points) for _, points in rows[:5])
+    if spec.expect_points is None and 0 < points < Fraction(str(policy.min_points_ratio)) * usual:
+        return True
+    known = sum(means[step][0] > 0 for step in chosen)
+    return spec.steps == "all" and 2 * known < len(chosen)
