@@ -108,7 +108,7 @@ KEYS: Table = {
     },
     "enforcement": {"allow": values.texts, "on_outage": values.choice("fail", "shadow")},
     "store": {"url": values.url, "journal": values.choice("wal", "delete")},
-    "provenance": {"packages": values.texts},
+    "provenance": {"packages": values.texts, "tested_sha": values.text, "image_digest": values.text},
 }
 
 REQUIRED: dict[KeyPath, tuple[str, ...]] = {
@@ -121,5 +121,7 @@ ENVIRONMENT: tuple[tuple[str, str], ...] = (
     ("DRIFTGATE_PROJECT", "project"),
     ("NEON_DATABASE_URL", "store.url"),
     ("DRIFTGATE_DATABASE_URL", "store.url"),
+    ("DRIFTGATE_TESTED_SHA", "provenance.tested_sha"),
+    ("DRIFTGATE_IMAGE_DIGEST", "provenance.image_digest"),
 )
 """Variable to key; of two for one key the later wins. A variable that is set but empty counts as absent."""

@@ -97,9 +97,15 @@ class StoreConfig:
 
 @dataclass(frozen=True, slots=True)
 class ProvenanceConfig:
-    """``packages``: versions of these installed packages are stored with each run."""
+    """``packages``: versions of these installed packages are stored with each run.
+
+    ``tested_sha`` and ``image_digest`` are what only the job that prepared the machine knows; None: git is asked for
+    the commit, and the image is not known.
+    """
 
     packages: tuple[str, ...] = ()
+    tested_sha: str | None = None
+    image_digest: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

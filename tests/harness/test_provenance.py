@@ -6,10 +6,11 @@ import subprocess
 
 import pytest
 
+from driftgate.config.load import load_config
 from driftgate.harness import outside_programs
 from driftgate.harness.ci_facts import ci_facts
 from driftgate.harness.outside_programs import ask
-from driftgate.harness.provenance import checked_out_sha, gpu, package_versions
+from driftgate.harness.provenance import checked_out_sha, gpu, package_versions, read_provenance
 from gate.provenance import Provenance
 
 HEAD = "a" * 40
@@ -144,6 +145,17 @@ def test_a_bad_gpu_program_is_no_gpu(program, monkeypatch, script):
 def test_a_missing_program_has_no_answer():
     """A machine without the program gives None."""
     assert ask(("no-such-program-here",)) is None
+
+
+def test_the_configuration_goes_before_git(tmp_path):
+    """What the job says it tested, and in which image, is taken as said; the rest comes from the machine."""
+    said = {"DRIFTGATE_TESTED_SHA": HEAD, "DRIFTGATE_IMAGE_DIGEST": "sha256:1"}
+    (tmp_path / "driftgate.toml").write_text('[provenance]\npackages = ["numpy"]')
+    found = read_provenance({}, load_config(file=None, start=tmp_path, env=said, options={}))
+    assert (found.tested_sha, found.image_digest, found.commit_sha) == (HEAD, "sha256:1", HEAD)
+    assert found.host
+    assert set(found.packages) == {"numpy"}
+    assert found.ci_run_id is None
 
 
 def test_packages():
