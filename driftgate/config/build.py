@@ -28,11 +28,11 @@ DEFAULT_STORE = "sqlite:///.driftgate/history.db"
 _MEMORY = ":memory:"
 
 
-def build_config(base: Path, entries: Mapping[KeyPath, Entry]) -> Config:
+def build_config(base: Path, repository: Path, entries: Mapping[KeyPath, Entry]) -> Config:
     """Raises ConfigError where a row lacks a required key or keys contradict each other."""
     tables = _Tables(entries)
     _require(tables)
-    config = _assembled(base, tables)
+    config = _assembled(base, repository, tables)
     complaints = complaints_about(config)
     if complaints:
         raise ConfigError("\n".join(complaints))
@@ -70,12 +70,13 @@ def _require(tables: _Tables) -> None:
         raise ConfigError("\n".join(missing))
 
 
-def _assembled(base: Path, tables: _Tables) -> Config:
+def _assembled(base: Path, repository: Path, tables: _Tables) -> Config:
     top = tables.section()
     gate = tables.section("gate")
     store = {"url": DEFAULT_STORE, **tables.section("store")}
     return Config(
         base=base,
+        repository=repository,
         project=top.get("project", "default"),
         preset=top["preset"],
         capture_metrics=tables.section("capture").get("metrics", ()),

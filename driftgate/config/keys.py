@@ -107,7 +107,7 @@ KEYS: Table = {
         "kill_grace": SECONDS,
     },
     "enforcement": {"allow": values.texts, "on_outage": values.choice("fail", "shadow")},
-    "store": {"url": values.url, "journal": values.choice("wal", "delete")},
+    "store": {"url": values.url, "migration_url": values.url, "journal": values.choice("wal", "delete")},
     "provenance": {"packages": values.texts, "tested_sha": values.text, "image_digest": values.text},
 }
 

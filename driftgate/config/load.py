@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from driftgate.config.build import build_config
-from driftgate.config.files import ConfigFile, find_config, read_preset
+from driftgate.config.files import ConfigFile, find_config, read_preset, repository_root
 from driftgate.config.keys import ENVIRONMENT, KEYS
 from driftgate.config.model import Config
 from driftgate.config.schema import Entry, KeyPath, read_table
@@ -28,7 +28,8 @@ def load_config(*, file: Path | None, start: Path, env: Mapping[str, str], optio
     chosen = _option_entries(options)
     given = file_entries | environment | chosen
     preset = given[("preset",)].value if ("preset",) in given else DEFAULT_PRESET
-    return build_config(found.base, {**_preset_entries(preset), **given})
+    repository = repository_root(start.absolute()) or repository_root(found.base) or found.base
+    return build_config(found.base, repository, {**_preset_entries(preset), **given})
 
 
 def _preset_entries(name: str) -> dict[KeyPath, Entry]:
@@ -38,9 +39,10 @@ def _preset_entries(name: str) -> dict[KeyPath, Entry]:
 
 def _file_entries(found: ConfigFile) -> dict[KeyPath, Entry]:
     entries = _entries(found.document, str(found.path), str(found.path))
-    url = entries.get(("store", "url"))
-    if url is not None and _holds_password(url.value):
-        raise ConfigError(f"{found.path}: store.url: holds a password; secrets come from DRIFTGATE_DATABASE_URL alone")
+    for variable, key in ENVIRONMENT:
+        url = entries.get(tuple(key.split(".")))
+        if url is not None and _holds_password(url.value):
+            raise ConfigError(f"{found.path}: {key}: holds a password; secrets come from {variable} alone")
     return entries
 
 

@@ -89,9 +89,12 @@ class Enforcement:
 
 @dataclass(frozen=True, slots=True)
 class StoreConfig:
-    """``url`` has its relative SQLite path already resolved against ``Config.base``."""
+    """``url`` has its relative SQLite path already resolved against ``Config.base``. ``migration_url``: the direct
+    endpoint of a database whose ``url`` leads through a transaction pooler.
+    """
 
     url: str
+    migration_url: str | None = None
     journal: Literal["wal", "delete"] = "wal"
 
 
@@ -112,11 +115,14 @@ class ProvenanceConfig:
 class Config:
     """Effective values. ``base`` is the folder of driftgate.toml, else the repository root, else the working folder.
 
+    ``repository`` is the repository root, which test paths are relative to; ``base`` where there is none.
+
     ``sources`` maps a dotted key to where its value came from (``preset miles``, a file's path, ``environment ...``,
     ``option ...``), for ``driftgate config show``.
     """
 
     base: Path
+    repository: Path
     project: str
     preset: str
     capture_metrics: tuple[str, ...]

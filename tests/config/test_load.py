@@ -209,3 +209,15 @@ def test_relative_start_and_file_are_relative_to_the_working_folder(load, tmp_pa
     monkeypatch.chdir(tmp_path)
     assert load("", start=Path()).base == tmp_path
     assert load(file=Path("driftgate.toml")).base == tmp_path
+
+
+def test_the_repository_is_found_from_the_working_folder_then_from_the_file(load, tmp_path):
+    """A configuration kept elsewhere does not change what a test is called."""
+    tests, elsewhere = tmp_path / "repo/tests", tmp_path / "elsewhere"
+    for folder in (tests, elsewhere, tmp_path / "repo/.git", tmp_path / "repo/ci"):
+        folder.mkdir(parents=True, exist_ok=True)
+    for name in ("repo/ci/driftgate.toml", "elsewhere/driftgate.toml"):
+        (tmp_path / name).write_text("")
+    assert load(start=tests, file=elsewhere / "driftgate.toml").repository == tmp_path / "repo"
+    assert load(start=elsewhere, file=tmp_path / "repo/ci/driftgate.toml").repository == tmp_path / "repo"
+    assert load(start=elsewhere).repository == elsewhere
