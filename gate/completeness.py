@@ -13,7 +13,7 @@ import numpy as np
 
 from gate.case import Answer, Case
 from gate.history import POINT_COUNT_RUNS
-from gate.numbers import written
+from gate.numbers import counted, written
 from gate.verdict import CheckColumns, Notice, SpecCheck, Status
 
 ENOUGH_RUNS = 3
@@ -62,8 +62,8 @@ def _ended_early(case: Case) -> bool:
 
 def _early_end_text(case: Case) -> str:
     ratio = case.policy.min_points_ratio
-    points, needed = written(case.selection.points, float(Fraction(str(ratio)) * _usual_points(case)))
+    _, needed = written(case.selection.points, float(Fraction(str(ratio)) * _usual_points(case)))
     return (
-        f"{case.spec.metric_key} ended early: {points} points, needs {needed} "
+        f"{case.spec.metric_key} ended early: {counted(case.selection.points, 'point')}, needs {needed} "
         f"({ratio:g} of the usual {float(_usual_points(case)):g})"
     )

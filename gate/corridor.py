@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gate.case import Answer, Case
-from gate.numbers import written
+from gate.numbers import counted, written
 from gate.selection import place
 from gate.spec import Constraint
 from gate.verdict import CheckColumns, SpecCheck, Status
@@ -96,7 +96,7 @@ def _reasons(case: Case, corridor: Corridor, at: NDArray[np.intp]) -> Iterator[s
         value_text, mean_text, lo_text, hi_text = written(value, mean, lo, hi)
         yield (
             f"{place(case.spec, step)}: {value_text} is {_distance(value, mean, width)} the mean {mean_text} "
-            f"of {n} {'run' if n == 1 else 'runs'} (allowed {lo_text} to {hi_text})"
+            f"of {counted(n, 'run')} (allowed {lo_text} to {hi_text})"
         )
 
 

@@ -23,6 +23,11 @@ def written(*numbers: float, digits: int = FEWEST_DIGITS) -> tuple[str, ...]:
     return tuple(_text(number, digits) for number in numbers)
 
 
+def counted(number: int, noun: str) -> str:
+    """``1 run``, ``20 runs``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def _all_apart(ascending: list[float], digits: int) -> bool:
     texts = [_text(number, digits) for number in ascending]
     return all(float(lower) < float(upper) for lower, upper in pairwise(texts))

@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from gate.numbers import counted
 from gate.wording import clipped
 
 MARKERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
@@ -226,7 +227,9 @@ class _Reader:
         ignored = {metric: points.ignored for metric, points in self.points.items() if points.ignored}
         if ignored:
             example = clipped(next(iter(ignored)))
-            self.notes.append(f"{name}: {sum(ignored.values())} values that are no numbers are ignored, of {example}")
+            self.notes.append(
+                f"{name}: ignored, for they are no numbers: {counted(sum(ignored.values()), 'value')} of {example}"
+            )
         return Record(
             metrics={
                 metric: MetricSeries(tuple(points.steps), tuple(points.values), tuple(dict.fromkeys(points.defects)))

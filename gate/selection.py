@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gate.identity import AGGREGATE_STEP
-from gate.numbers import written
+from gate.numbers import counted, written
 from gate.points import Points
 from gate.record import Record
 from gate.reduction import reduced
@@ -69,7 +69,7 @@ def select(spec: GateSpec, record: Record) -> Selection:
         return Selection(problems=tuple(problems))
     problems += _count_problems(spec, points)
     if points.loose.size and (spec.steps == "all" or isinstance(spec.steps, tuple)):
-        problems.append(f"{name} has {points.loose.size} points without a step; log each with its step")
+        problems.append(f"{name} has {counted(points.loose.size, 'point')} without a step; log each with its step")
     return _coordinates(spec, points, tuple(problems))
 
 
@@ -88,7 +88,7 @@ def _count_problems(spec: GateSpec, points: Points) -> list[str]:
     if expected is None or _meets(expected, points.count):
         return []
     wanted = f"at least {expected.count}" if expected.at_least else str(expected.count)
-    return [f"{spec.metric_key} has {points.count} points, expected {wanted}"]
+    return [f"{spec.metric_key} has {counted(points.count, 'point')}, expected {wanted}"]
 
 
 def _meets(expected: ExpectPoints, count: int) -> bool:
@@ -123,7 +123,7 @@ def _at_listed(spec: GateSpec, points: Points, steps: NDArray[np.int64], problem
 def _extent(points: Points) -> str:
     if not points.steps.size:
         return "no point of the record has a step"
-    return f"the record has {points.steps.size} steps from {points.steps[0]} to {points.steps[-1]}"
+    return f"the record has {counted(points.steps.size, 'step')} from {points.steps[0]} to {points.steps[-1]}"
 
 
 def _fault(points: Points, at: int) -> str:
@@ -169,7 +169,7 @@ def _reduced_window(spec: GateSpec, points: Points, at_steps: NDArray[np.int64])
     available = points.steps.size - start
     if available < (rule.last or 1):
         since = "" if rule.from_step is None else f" from step {rule.from_step} on"
-        return np.nan, NO_STEP, f"the record has {available} points{since}, needs {rule.last or 1}"
+        return np.nan, NO_STEP, f"the record has {counted(available, 'point')}{since}, needs {rule.last or 1}"
     start = start if rule.last is None else points.steps.size - rule.last
     at_step = int(at_steps[-1])
     window = points.values[start:]
