@@ -56,17 +56,20 @@ def marker_calls(
 
 def _mentioning_statements(source: Source, signatures: Mapping[str, Signature]) -> Iterator[ast.stmt]:
     """Top-level statements on whose lines a marker is named: walking the whole tree of every file is slow."""
-    if not source.text.isascii():  # identifiers may be spelled in characters that Python folds to ASCII
+    text = source.text
+    if not text.isascii() or "\r" in text:  # a name in letters that Python folds to ASCII; lines that "\n" does not end
         yield from source.tree.body
         return
-    named = re.compile("|".join(map(re.escape, signatures)))
-    lines = [at for at, line in enumerate(re.split(r"\r\n|\r|\n", source.text), start=1) if named.search(line)]
-    start = 1
+    named = re.finditer("|".join(map(re.escape, signatures)), text)
+    lines = [text.count("\n", 0, match.start()) + 1 for match in named]
+    previous_end = 0
     for statement in source.tree.body:
-        end = statement.end_lineno or statement.lineno
-        if any(start <= line <= end for line in lines):
+        start = min(
+            previous_end + 1, statement.lineno
+        )  # decorators stand above lineno; two statements may share a line
+        previous_end = statement.end_lineno or statement.lineno
+        if any(start <= line <= previous_end for line in lines):
             yield statement
-        start = end  # not end + 1: two statements may share a line
 
 
 def _misuses(filename: str, statement: ast.stmt, signatures: Mapping[str, Signature]) -> Iterator[Problem]:

@@ -39,7 +39,7 @@ def _preset_entries(name: str) -> dict[KeyPath, Entry]:
 
 def _file_entries(found: ConfigFile) -> dict[KeyPath, Entry]:
     entries = _entries(found.document, str(found.path), str(found.path))
-    for variable, key in ENVIRONMENT:
+    for key, variable in {key: variable for variable, key in ENVIRONMENT}.items():
         url = entries.get(tuple(key.split(".")))
         if url is not None and _holds_password(url.value):
             raise ConfigError(f"{found.path}: {key}: holds a password; secrets come from {variable} alone")

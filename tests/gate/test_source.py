@@ -108,6 +108,9 @@ def test_a_mistake_is_named_by_the_line_it_stands_in():
         ("import a\nfrom driftgate import register as r", 2),
         ("pass; x = [register(1)]", 1),
         ("pass\n\x0cif 1: register(1)", 2),
+        ("pass\rif 1: register(1)", 2),
+        ("pass\r\nif 1:\r\n    register(1)", 3),
+        ("x = 1\n\n@a\n@register(1)\nclass A: pass", 4),
         ("é = 1\nif 1: register(1)", 2),
         ("if 1: ｒegister(1)", 1),  # noqa: RUF001 - Python folds the wide letter into the marker's name
     ],
