@@ -117,6 +117,19 @@ class TrustEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class MarkRequest:
+    """An operator's decision on the runs that one selector covers; exactly one selector is given."""
+
+    project: str
+    trusted: bool
+    reason: str
+    actor: str
+    run_id: str | None = None
+    ci_run_id: int | None = None
+    commit_sha: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SeriesSummary:
     """One row of a listing of series."""
 
@@ -224,6 +237,10 @@ class MetricHistoryStore(Protocol):
 
         Raises: as `mark_untrusted`; StoreConflict for a superseded run.
         """
+        ...
+
+    def mark(self, request: MarkRequest) -> list[str]:
+        """`mark_untrusted` or `mark_trusted`, with the ids of the runs that changed, oldest first."""
         ...
 
     def record_attempts(self, attempts: Sequence[Attempt]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, case, func, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, select
 
 from store.connections import queue
 from store.errors import NotFound, StoreConflict
@@ -15,8 +15,8 @@ from store.series_row import lock_project
 from store.trust import MARK_UNTRUSTED, Action, Change, Trust, event_row, held_by_rule, rule_row
 
 
-def mark_untrusted(connection: Connection, action: Action, selector: Selector) -> int:
-    """Returns how many runs changed from trusted to untrusted."""
+def mark_untrusted(connection: Connection, action: Action, selector: Selector) -> list[str]:
+    """Returns the ids of the runs that changed from trusted to untrusted, oldest first."""
     lock_project(connection, action.project, exclusive=True)
     done = _flips_before(connection, action)
     if done is not None:
@@ -29,12 +29,12 @@ def mark_untrusted(connection: Connection, action: Action, selector: Selector) -
         before = _trust_of(row)
         # A standing mark leaves runs alone that another mark holds already; a mark by run id outlives every rule.
         if before.marked is not False if selector.standing else before.marked_by != after.marked_by:
-            changes[row.seq] = Change(before, after)
+            changes[row.seq] = Change(row.run_id, before, after)
     return _apply(connection, action, changes)
 
 
-def mark_trusted(connection: Connection, action: Action, selector: Selector) -> int:
-    """Returns how many runs changed from untrusted to trusted."""
+def mark_trusted(connection: Connection, action: Action, selector: Selector) -> list[str]:
+    """Returns the ids of the runs that changed from untrusted to trusted, oldest first."""
     lock_project(connection, action.project, exclusive=True)
     done = _flips_before(connection, action)
     if done is not None:
@@ -49,7 +49,8 @@ def mark_trusted(connection: Connection, action: Action, selector: Selector) -> 
                 f"run {row.run_id} is superseded by run {row.superseded_by} and cannot be trusted; mark that one"
             )
         before = _trust_of(row)
-        changes = {} if before.trusted else {row.seq: Change(before, Trust(trusted=True, marked=True, reason=None))}
+        after = Trust(trusted=True, marked=True, reason=None)
+        changes = {} if before.trusted else {row.seq: Change(row.run_id, before, after)}
     return _apply(connection, action, changes)
 
 
@@ -62,7 +63,7 @@ def _lifted(connection: Connection, action: Action, selector: Selector) -> dict[
     for row in connection.execute(_select_trust().where(held)).all():
         other = next((one for one in covering(row.ci_run_id, row.commit_sha) if one in rules), None)
         after = before_mark[row.seq] if other is None else held_by_rule(other, rules[other])
-        changes[row.seq] = Change(_trust_of(row), after)
+        changes[row.seq] = Change(row.run_id, _trust_of(row), after)
     return changes
 
 
@@ -140,9 +141,9 @@ def _rules(connection: Connection, project: str) -> dict[str, str]:
     return {row.selector: row.reason for row in rows}
 
 
-def _apply(connection: Connection, action: Action, changes: Mapping[int, Change]) -> int:
+def _apply(connection: Connection, action: Action, changes: Mapping[int, Change]) -> list[str]:
     if not changes:
-        return 0
+        return []
     update = runs.update().where(runs.c.seq == bindparam("changed_seq"))
     rows = [
         {
@@ -157,13 +158,15 @@ def _apply(connection: Connection, action: Action, changes: Mapping[int, Change]
     queue(connection, update, rows)
     lines = [event_row(action, change) | {"run_seq": seq} for seq, change in changes.items()]
     queue(connection, trust_events.insert().inline(), lines)
-    return sum(change.flips for change in changes.values())
+    return [changes[seq].run_id for seq in sorted(changes) if changes[seq].flips]
 
 
-def _flips_before(connection: Connection, action: Action) -> int | None:
+def _flips_before(connection: Connection, action: Action) -> list[str] | None:
     """What this very call changed before its connection was lost; None where it never came to that."""
-    lines = select(func.count(), func.count(case((trust_events.c.changed, 1)))).where(
-        trust_events.c.operation == action.operation
-    )
-    total, flips = connection.execute(lines).one()
-    return flips if total else None
+    lines = connection.execute(
+        select(trust_events.c.changed, runs.c.run_id)
+        .join(runs, runs.c.seq == trust_events.c.run_seq, isouter=True)
+        .where(trust_events.c.operation == action.operation)
+        .order_by(trust_events.c.run_seq)
+    ).all()
+    return [line.run_id for line in lines if line.changed] if lines else None

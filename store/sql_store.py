@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -15,6 +16,7 @@ from store.checks import check_limit, check_text
 from store.connections import Connections
 from store.contract import (
     Attempt,
+    MarkRequest,
     NewRun,
     RunFilter,
     RunValues,
@@ -74,9 +76,8 @@ class SqlMetricHistoryStore:
         reason: str,
         actor: str,
     ) -> int:
-        selector = one_selector(run_id, ci_run_id, commit_sha)
-        action = _action(project, str(selector), reason, actor, MARK_UNTRUSTED)
-        return self._connections.write(lambda connection: marks.mark_untrusted(connection, action, selector))
+        request = MarkRequest(project, trusted=False, reason=reason, actor=actor)
+        return len(self.mark(replace(request, run_id=run_id, ci_run_id=ci_run_id, commit_sha=commit_sha)))
 
     def mark_trusted(
         self,
@@ -88,9 +89,14 @@ class SqlMetricHistoryStore:
         reason: str,
         actor: str,
     ) -> int:
-        selector = one_selector(run_id, ci_run_id, commit_sha)
-        action = _action(project, str(selector), reason, actor, MARK_TRUSTED)
-        return self._connections.write(lambda connection: marks.mark_trusted(connection, action, selector))
+        request = MarkRequest(project, trusted=True, reason=reason, actor=actor)
+        return len(self.mark(replace(request, run_id=run_id, ci_run_id=ci_run_id, commit_sha=commit_sha)))
+
+    def mark(self, request: MarkRequest) -> list[str]:
+        selector = one_selector(request.run_id, request.ci_run_id, request.commit_sha)
+        apply = marks.mark_trusted if request.trusted else marks.mark_untrusted
+        action = _action(request, str(selector))
+        return self._connections.write(lambda connection: apply(connection, action, selector))
 
     def record_attempts(self, attempts: Sequence[Attempt]) -> int:
         return self._connections.write(lambda connection: attempt_rows.record_attempts(connection, attempts))
@@ -131,12 +137,12 @@ class SqlMetricHistoryStore:
         self.close()
 
 
-def _action(project: str, selector: str, reason: str, actor: str, name: str) -> Action:
+def _action(request: MarkRequest, selector: str) -> Action:
     return Action(
-        project=check_text("project", project),
+        project=check_text("project", request.project),
         selector=selector,
-        reason=check_text("reason", reason),
-        actor=check_text("actor", actor),
-        name=name,
+        reason=check_text("reason", request.reason),
+        actor=check_text("actor", request.actor),
+        name=MARK_TRUSTED if request.trusted else MARK_UNTRUSTED,
         operation=uuid.uuid4().hex,
     )

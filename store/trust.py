@@ -43,6 +43,7 @@ class Action:
 class Change:
     """What a run's trust was and became."""
 
+    run_id: str
     before: Trust
     after: Trust
 

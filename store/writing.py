@@ -237,7 +237,7 @@ def _log_rule(connection: Connection, prepared: PreparedRun, rule: Any, before: 
         operation=prepared.run_id,
     )
     seq = select(runs.c.seq).where(runs.c.run_id == prepared.run_id).scalar_subquery()
-    line = event_row(action, Change(before, held_by_rule(rule.id, rule.detail)))
+    line = event_row(action, Change(prepared.run_id, before, held_by_rule(rule.id, rule.detail)))
     queue(connection, trust_events.insert().values(run_seq=seq).inline(), line)
 
 

@@ -1,0 +1,89 @@
+"""``driftgate mark-untrusted`` and ``mark-trusted``: an operator repairs a baseline."""
+
+from __future__ import annotations
+
+import getpass
+from typing import Annotated
+
+import typer
+
+from driftgate.cli.output import print_json, say
+from driftgate.cli.session import Session, command
+from gate.errors import ConfigError
+
+RunId = Annotated[
+    str | None, typer.Option("--run-id", metavar="ID", help="One run, as `driftgate runs list` shows it.")
+]
+CiRunId = Annotated[
+    int | None, typer.Option("--ci-run-id", metavar="N", help="Every run of this CI run, also those still to come.")
+]
+Commit = Annotated[
+    str | None, typer.Option("--commit", metavar="SHA", help="Every run of this full commit, also those still to come.")
+]
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the trust log.")]
+Actor = Annotated[
+    str | None, typer.Option("--actor", metavar="NAME", help="Who, for the trust log; without it the login name.")
+]
+
+_Selector = tuple[str | None, int | None, str | None]
+"""Run id, CI run id, commit: one of them is given."""
+
+
+@command
+def mark_untrusted(
+    session: Session,
+    *,
+    reason: Reason,
+    run_id: RunId = None,
+    ci_run_id: CiRunId = None,
+    commit: Commit = None,
+    actor: Actor = None,
+) -> None:
+    """Take runs out of every baseline. Nothing is deleted; `mark-trusted` with the same selector undoes it.
+
+    Example: driftgate mark-untrusted --ci-run-id 4711 --reason "wrong image on the h100 pool"
+    """
+    _apply(session, reason=reason, actor=actor, trusted=False, selector=(run_id, ci_run_id, commit))
+
+
+@command
+def mark_trusted(
+    session: Session,
+    *,
+    reason: Reason,
+    run_id: RunId = None,
+    ci_run_id: CiRunId = None,
+    commit: Commit = None,
+    actor: Actor = None,
+) -> None:
+    """Put runs back into the baselines, and lift the standing rule of this selector.
+
+    Example: driftgate mark-trusted --ci-run-id 4711 --reason "the image was right after all"
+    """
+    _apply(session, reason=reason, actor=actor, trusted=True, selector=(run_id, ci_run_id, commit))
+
+
+def _apply(session: Session, *, trusted: bool, reason: str, actor: str | None, selector: _Selector) -> None:
+    from store.contract import MarkRequest
+
+    if sum(value is not None for value in selector) != 1:
+        raise ConfigError("give exactly one of --run-id, --ci-run-id and --commit")
+    with session.history() as (config, store):
+        try:
+            changed = store.mark(MarkRequest(config.project, trusted, reason, actor or _login(), *selector))
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
+    if session.json:
+        print_json({"schema": 1, "changed": len(changed), "runs": changed})
+        return
+    now = "trusted" if trusted else "untrusted"
+    say(f"{len(changed)} {'run' if len(changed) == 1 else 'runs'} changed to {now}")
+    for run_id in changed:
+        print(run_id)
+
+
+def _login() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # no such user in a container, no variable that names one
+        raise ConfigError("who is asking? the login name is not known here; give --actor") from None

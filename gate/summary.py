@@ -1,0 +1,98 @@
+"""The baseline of one gate spec as people ask for it: by columns, without a run to judge."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gate.baseline import Baseline, column_means
+from gate.corridor import Corridor
+from gate.history import SpecHistory, StoredSeries
+from gate.identity import SpecKey
+from gate.spec import Constraint
+
+_NUMBERS = ("mean", "sd", "lo", "hi", "anchor_mean")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BaselineSummary:
+    """``run_ids`` (r,) newest first; ``steps`` int64 (m,) ascending; ``values`` float64 (r, m), NaN where a run lacks
+    the step or has newer company enough. ``n`` int64, ``mean``, ``sd`` (ddof 1, NaN below two values), ``lo``, ``hi``,
+    ``anchor_mean`` (NaN until the anchor is full) float64, all (m,).
+    """
+
+    key: SpecKey
+    run_ids: tuple[str, ...]
+    steps: NDArray[np.int64]
+    values: NDArray[np.float64]
+    n: NDArray[np.int64]
+    mean: NDArray[np.float64]
+    sd: NDArray[np.float64]
+    lo: NDArray[np.float64]
+    hi: NDArray[np.float64]
+    anchor_mean: NDArray[np.float64]
+
+    def at(self, step: int) -> BaselineSummary:
+        """Only the coordinate of ``step``; without columns where the spec does not have it."""
+        kept = self.steps == step
+        columns = {name: getattr(self, name)[kept] for name in ("steps", "n", *_NUMBERS)}
+        return replace(self, values=self.values[:, kept], **columns)
+
+    def to_json(self) -> dict[str, Any]:
+        """The columns as lists, NaN as None."""
+        return {
+            "metric_key": self.key.metric_key,
+            "steps_key": self.key.steps_key,
+            "constraint_key": self.key.constraint_key,
+            "runs": list(self.run_ids),
+            "steps": self.steps.tolist(),
+            "values": [_nullable(row) for row in self.values],
+            "n": self.n.tolist(),
+            **{name: _nullable(getattr(self, name)) for name in _NUMBERS},
+        }
+
+
+def summarise(key: SpecKey, history: SpecHistory, *, limit: int, anchor_runs: int) -> BaselineSummary:
+    """The newest ``limit`` counting values of every step that any of the rows has, and the corridor they make."""
+    steps = np.unique(np.concatenate([row.steps for row in history.baseline] or [np.empty(0, np.int64)]))
+    baseline = Baseline.of(history.baseline, steps, limit)
+    used = set(baseline.run_ids)
+    rows = [row for row in history.baseline if row.run.run_id in used]
+    values = _newest(_matrix(rows, steps), limit)
+    kept = ~np.all(np.isnan(values), axis=1) if values.size else np.zeros(len(rows), np.bool_)
+    corridor = Corridor.around(baseline.mean, Constraint(**json.loads(key.constraint_key)))
+    full = len(history.anchor) >= anchor_runs
+    anchor = column_means(_matrix(history.anchor, steps)) if full else np.full(steps.size, np.nan)
+    run_ids = tuple(row.run.run_id for row, keep in zip(rows, kept, strict=True) if keep)
+    sd = _sample_sd(values, baseline.mean)
+    return BaselineSummary(
+        key, run_ids, steps, values[kept], baseline.n, baseline.mean, sd, corridor.lo, corridor.hi, anchor
+    )
+
+
+def _matrix(rows: tuple[StoredSeries, ...] | list[StoredSeries], steps: NDArray[np.int64]) -> NDArray[np.float64]:
+    """(r, m): row by row, NaN where a run lacks the step."""
+    values = np.full((len(rows), steps.size), np.nan)
+    for index, row in enumerate(rows):
+        values[index, np.searchsorted(steps, row.steps)] = row.values
+    return values
+
+
+def _newest(values: NDArray[np.float64], limit: int) -> NDArray[np.float64]:
+    """Only the first ``limit`` numbers of each column."""
+    return np.where(np.cumsum(~np.isnan(values), axis=0) <= limit, values, np.nan)
+
+
+def _sample_sd(values: NDArray[np.float64], mean: NDArray[np.float64]) -> NDArray[np.float64]:
+    n = np.count_nonzero(~np.isnan(values), axis=0)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        squares = np.nansum((values - mean) ** 2, axis=0)
+        return np.where(n > 1, np.sqrt(squares / (n - 1)), np.nan)
+
+
+def _nullable(numbers: NDArray[np.float64]) -> list[float | None]:
+    return [number if np.isfinite(number) else None for number in numbers.tolist()]
