@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from driftgate.config.model import Config
+from driftgate.harness.differences import differences, last_trusted_run
 from driftgate.harness.enforcement import mode_of, rejects
 from driftgate.harness.merge import merge_attempt, write_merged
 from driftgate.harness.new_run import new_run
@@ -25,6 +26,7 @@ from gate.record import Record
 from gate.spec import GateSpec
 from gate.verdict import Notice, Verdict, Written
 from store.contract import MetricHistoryStore
+from store.errors import StoreError
 
 OpenHistory = Callable[[], AbstractContextManager[MetricHistoryStore]]
 SEED_METRIC = "seed"
@@ -88,6 +90,8 @@ def _judged(attempt: Judgeable, config: Config, open_history: OpenHistory) -> Ju
             reader=reader,
             provenance=replace(attempt.provenance, seed=logged_seed(record)),
         )
+        if not verdict.trusted:
+            notices = (*notices, *_changed(verdict, reader.history, store))
         mode = mode_of(attempt.specs, allowed=attempt.may_enforce)
         verdict = replace(verdict, mode=mode, warnings=(*verdict.warnings, *notices))
         judgement = Judgement(verdict, JobExit.REJECTED if rejects(verdict) else JobExit.FINE)
@@ -107,6 +111,19 @@ def _stored(
         return Judgement(verdict, combined((judgement.exit, _outage_exit(attempt, config))))
     written = Written(stored.run_id, stored.trusted, stored.repeat, stored.untrusted_reason)
     return replace(judgement, verdict=replace(verdict, written=written))
+
+
+def _changed(verdict: Verdict, history: History, store: MetricHistoryStore) -> tuple[Notice, ...]:
+    """One more read, for a failing verdict only; without an answer the report lacks a line."""
+    run_id = last_trusted_run(history)
+    if run_id is None:
+        return ()
+    try:
+        then = store.get_run(verdict.identity.project, run_id).run.provenance
+    except StoreError:
+        return ()
+    found = differences(verdict.provenance, then)
+    return () if found is None else (Notice("provenance", f"against the last trusted run {run_id}: {found}"),)
 
 
 def _keep_merged(record: Record, folder: Path) -> tuple[Notice, ...]:

@@ -215,6 +215,19 @@ def test_a_ci_run_is_its_own_key(attempt, config):
     assert [run.superseded_by is None for run in stored(config())] == [True, False]
 
 
+def test_a_failing_run_says_what_changed(attempt, config):
+    """The report on a failing run compares it with the last trusted one; a trusted run needs no such line."""
+    old, new = (Provenance(tested_sha="a" * 40, image_digest=image) for image in ("sha256:1", "sha256:2"))
+    first = judged(attempt(1.0, provenance=old), config()).verdict
+    judged(attempt(9.0, provenance=new), config())
+    found = judged(attempt(9.0, provenance=new), config()).verdict
+    assert first.warnings == ()
+    (notice,) = found.warnings
+    assert notice.text == (
+        f"against the last trusted run {first.written.run_id}: changed: image (sha256:1 -> sha256:2); the same: code"
+    )
+
+
 def test_one_read(attempt, config):
     """The history is read once, also in a writing run."""
     settings, reads = config(), []
