@@ -39,7 +39,7 @@ def list_runs(
     from store.contract import RunFilter
 
     with session.history() as (config, store):
-        name = None if test is None else series_path(test, config.base)
+        name = None if test is None else series_path(test, config.repository)
         runs = store.list_runs(config.project, RunFilter(test_path=name, backend=backend, suite=suite, limit=limit))
     if session.json:
         print_json({"schema": 1, "runs": [_run_json(run) for run in runs]})

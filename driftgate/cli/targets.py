@@ -27,7 +27,7 @@ def series_of(
     """Every stored series of the test, narrowed by backend and suite. Raises NotFound naming what is stored instead."""
     from driftgate.harness.test_files import series_path
 
-    name = series_path(test, config.base)
+    name = series_path(test, config.repository)
     stored = [summary.identity for summary in store.list_series(config.project)]
     same_test = [identity for identity in stored if identity.test_path == name]
     if not same_test:

@@ -28,7 +28,7 @@ def load_config(*, file: Path | None, start: Path, env: Mapping[str, str], optio
     chosen = _option_entries(options)
     given = file_entries | environment | chosen
     preset = given[("preset",)].value if ("preset",) in given else DEFAULT_PRESET
-    repository = repository_root(start.absolute()) or repository_root(found.base) or found.base
+    repository = repository_root(start.absolute()) or repository_root(found.base) or start.absolute()
     return build_config(found.base, repository, {**_preset_entries(preset), **given})
 
 

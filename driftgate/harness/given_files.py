@@ -55,7 +55,7 @@ def read_given_files(files: Sequence[Path], config: Config, backend: str | None,
     """
     check_known("--hw", backend, BACKENDS)
     check_known("--suite", suite, config.suites)
-    tests = [read_test_file(path, config.base, config) for path in dict.fromkeys(map(Path.absolute, files))]
+    tests = [read_test_file(path, config.repository, config) for path in dict.fromkeys(map(Path.absolute, files))]
     problems = tuple(problem for test in tests for problem in _problems(test))
     if problems:
         raise SourceError(problems)

@@ -58,7 +58,7 @@ def judge_attempt(request: GateRequest, open_history: OpenHistory | None = None)
         raise ConfigError(f"{request.test}: no such test file")
     check_history_url(config)
     policy = decide(read_trigger(request.environment, request.requests), config)
-    test = read_test_file(request.test, config.base, config)
+    test = read_test_file(request.test, config.repository, config)
     if test.problems:
         return _unreadable(test, request, policy)
     identity = _identity(test, request)

@@ -12,24 +12,25 @@ class LastLines:
     """Keeps the last lines of a byte stream, each cut after `KEPT_BYTES_PER_LINE` bytes."""
 
     def __init__(self, limit: int = KEPT_LINES) -> None:
+        self._limit = limit
         self._lines: deque[bytes] = deque(maxlen=limit)
         self._open = bytearray()
         self._cut = 0
 
     def feed(self, data: bytes) -> None:
-        *complete, rest = data.split(b"\n")
-        for part in complete:
-            self._extend(part)
+        first, *others = data.split(b"\n")
+        self._extend(first)
+        for part in others[-(self._limit + 1) :]:  # those before would be pushed out again
             self._lines.append(self._line())
             self._open.clear()
             self._cut = 0
-        self._extend(rest)
+            self._extend(part)
 
     def lines(self) -> tuple[str, ...]:
         """Oldest first; bytes that are not UTF-8 are shown as U+FFFD."""
         rows = list(self._lines)
         if self._open or self._cut:
-            rows = [*rows, self._line()][-(self._lines.maxlen or 0) :]
+            rows = [*rows, self._line()][-self._limit :]
         return tuple(row.decode("utf-8", "replace").rstrip("\r") for row in rows)
 
     def _extend(self, part: bytes) -> None:

@@ -22,7 +22,7 @@ def read_provenance(environment: Mapping[str, str], config: Config) -> Provenanc
     gpu_model, gpu_driver = gpu()
     return replace(
         ci_facts(environment),
-        tested_sha=config.provenance.tested_sha or checked_out_sha(config.base),
+        tested_sha=config.provenance.tested_sha or checked_out_sha(config.repository),
         host=socket.gethostname() or None,
         gpu_model=gpu_model,
         gpu_driver=gpu_driver,

@@ -184,7 +184,7 @@ class _Runner:
         if last.passed:
             judgement = judge(judgeable, config, self.open_history)
         else:
-            judgement = unjudged(judgeable, config, NOT_PASSED)
+            judgement = unjudged(judgeable, config, f"{NOT_PASSED}: {last.detail}")
         remarks = record_attempts(test.identity, attempts, provenance, self.open_history) if self.writes else ()
         red = JobExit.FINE if last.passed or last.attempt_class == "interrupted" else JobExit.TEST_FAILED
         return TestReport(test.runnable, attempts, judgement, combined((red, judgement.exit)), remarks)
