@@ -54,9 +54,9 @@ def facts(verdict: Verdict) -> Iterator[str]:
 
 
 def summaries(verdict: Verdict, most: int) -> list[SpecSummary]:
-    """The gate specs, worst first, each with at most ``most`` deviations."""
+    """The gate specs, worst first, those with nothing to tell last; each with at most ``most`` deviations."""
     told = [_summary(spec, most) for spec in verdict.specs]
-    return sorted(told, key=lambda summary: (-summary.status, summary.quiet))
+    return sorted(told, key=lambda summary: (summary.quiet, -summary.status))
 
 
 def safe(text: str) -> str:

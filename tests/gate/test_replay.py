@@ -1,0 +1,62 @@
+"""A stored verdict judged again comes out the same."""
+
+from __future__ import annotations
+
+import math
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gate.errors import DriftgateError
+from gate.replay import referenced_runs, replay
+from gate.verdict_json import to_json, to_stored
+
+VALUES = st.one_of(st.floats(0.8, 1.3), st.floats(), st.sampled_from([1.7e308, -0.0, 5e-324]))
+FINITE = VALUES.filter(math.isfinite)
+STEPS = st.integers(0, 12)
+POINTS = st.lists(st.tuples(st.one_of(STEPS, STEPS, STEPS, st.none()), VALUES), max_size=16)
+RUNS = st.lists(st.tuples(st.dictionaries(st.integers(-1, 12), FINITE, min_size=1), st.integers(1, 13)), max_size=9)
+RULES = st.sampled_from(["all", "last", [0, 3], {"reduce": "mean", "last": 2}, {"reduce": "max"}])
+POLICIES = st.tuples(st.sampled_from(["strict", "balanced"]), st.integers(1, 4))
+
+
+def _again(build, verdict, rows):
+    """Through JSON, and with the rows of the referenced runs only."""
+    stored = orjson.loads(orjson.dumps(to_stored(verdict)))
+    wanted = referenced_runs(stored)
+    key = verdict.specs[0].spec.key
+    runs = [build.stored_run(key, row) for row in reversed(rows) if row.run.run_id in wanted]
+    return replay(stored, build.stored_values(verdict), runs)
+
+
+@given(rule=RULES, points=POINTS, runs=RUNS, facts=POLICIES, limits=st.sampled_from([None, (0.9, 1.2)]))
+def test_replay_gives_the_same_verdict(build, rule, points, runs, facts, limits):
+    """From what is stored, the run's values and the named runs alone: to the last digit of the JSON form."""
+    policy = type(build.STRICT)(profile=facts[0], history=facts[1])
+    rows = build.rows([values for values, _ in runs], [count for _, count in runs])
+    verdict = build.judge(build.spec("m", rule, limits=limits), build.record(m=points), build.reader(m=rows), policy)
+    assert to_json(_again(build, verdict, rows)) == to_json(verdict)
+
+
+def test_replay_is_a_judgement_and_no_echo(build):
+    """Negative control: with another baseline value the verdict differs."""
+    rows = build.rows([{0: 1.0}] * 3)
+    verdict = build.judge(build.spec(), build.record(m={0: 1.05}), build.reader(m=rows))
+    assert _again(build, verdict, rows).trusted
+    assert not _again(build, verdict, build.rows([{0: 0.5}] * 3)).trusted
+
+
+def test_replay_of_a_missing_metric_and_of_no_declaration(build):
+    """What the record alone showed is taken from the stored verdict."""
+    for verdict in (build.judge(build.spec(), build.record()), build.judge([], build.record())):
+        assert to_json(replay(to_stored(verdict), build.stored_values(verdict), [])) == to_json(verdict)
+
+
+def test_replay_without_a_row_says_which(build):
+    """A pruned run cannot be made up for."""
+    rows = build.rows([{0: 1.0}] * 3)
+    verdict = build.judge(build.spec(), build.record(m={0: 1.0}), build.reader(m=rows))
+    with pytest.raises(DriftgateError, match=f"m: the values of run {3:032x} are not in the store"):
+        _again(build, verdict, rows[1:])
