@@ -118,7 +118,7 @@ def test_a_failed_attempt_is_never_judged(run, stored, told):
     """Its records are discarded, its attempt stored, the exit is 1, the last lines say why."""
     result = run("log(1.0)\nraise ValueError('why')")
     (report,) = result.tests
-    assert (result.exit, report.exit, report.judgement.verdict.reason) == (1, 1, "the test did not pass")
+    assert (result.exit, report.exit, report.judgement.verdict.reason) == (1, 1, "the test did not pass: exit code 1")
     assert report.attempts[0].last_lines[-1] == "ValueError: why"
     assert not report.attempts[0].folder.exists()
     assert stored() == []
