@@ -7,6 +7,7 @@ each chosen row, and a step set's steps with its first row.
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -77,9 +78,8 @@ def _asked(dialect: str) -> CTE:
     )
 
 
-def _in_epoch(asked: CTE) -> ColumnElement[bool]:
-    place = tuple_(metric_series.c.created_at, metric_series.c.run_seq)
-    return place >= tuple_(asked.c.start_at, asked.c.start_seq)
+def _from(start_at: ColumnElement[datetime], start_seq: ColumnElement[int]) -> ColumnElement[bool]:
+    return tuple_(metric_series.c.created_at, metric_series.c.run_seq) >= tuple_(start_at, start_seq)
 
 
 def _chosen(dialect: str, grain: TrustGrain, asked: CTE) -> CTE:
@@ -108,28 +108,39 @@ def _uses(source: FromClause, use: str) -> Select[Any]:
 
 
 def _baseline(grain: TrustGrain, asked: CTE) -> Select[Any]:
+    """The newest rows of each spec and step set, inside the epoch and the window of newest counting runs."""
     newest = (
-        select(runs.c.seq)
+        select(runs.c.created_at, runs.c.seq)
         .where(runs.c.series_id == this_series(), counting_run(grain), not_excluded)
         .order_by(runs.c.created_at.desc(), runs.c.seq.desc())
         .limit(HISTORY_WINDOW)
         .cte("newest")
     )
+    oldest = select(newest).order_by(newest.c.created_at, newest.c.seq).limit(1).subquery("oldest")
+    epoch_began_later = tuple_(asked.c.start_at, asked.c.start_seq) > tuple_(oldest.c.created_at, oldest.c.seq)
     place = func.row_number().over(
         partition_by=(metric_series.c.gate_spec_id, metric_series.c.step_set_id),
         order_by=(metric_series.c.created_at.desc(), metric_series.c.run_seq.desc()),
     )
-    rows = asked.join(metric_series, metric_series.c.gate_spec_id == asked.c.id).join(
-        newest, newest.c.seq == metric_series.c.run_seq
+    ranked = (
+        select(metric_series.c.gate_spec_id, metric_series.c.run_seq, metric_series.c.step_set_id, place.label("place"))
+        .select_from(
+            asked.join(oldest, true())
+            .join(metric_series, metric_series.c.gate_spec_id == asked.c.id)
+            .join(runs, runs.c.seq == metric_series.c.run_seq)
+        )
+        .where(
+            # Bounds the walk along the index; the list of newest runs alone would not.
+            _from(
+                case((epoch_began_later, asked.c.start_at), else_=oldest.c.created_at),
+                case((epoch_began_later, asked.c.start_seq), else_=oldest.c.seq),
+            ),
+            counting_spec(grain),
+            not_excluded,
+        )
+        .subquery("ranked")
     )
-    ranked = select(
-        metric_series.c.gate_spec_id, metric_series.c.run_seq, metric_series.c.step_set_id, place.label("place")
-    ).where(_in_epoch(asked))
-    if grain == "metric":
-        rows = rows.join(runs, runs.c.seq == metric_series.c.run_seq)
-        ranked = ranked.where(counting_spec(grain))
-    found = ranked.select_from(rows).subquery("ranked")
-    return _uses(found, "baseline").where(found.c.place <= bindparam("rows", type_=Integer))
+    return _uses(ranked, "baseline").where(ranked.c.place <= bindparam("rows", type_=Integer))
 
 
 def _first_or_last(dialect: str, asked: CTE, condition: ColumnElement[bool], use: str) -> Select[Any]:
@@ -139,7 +150,12 @@ def _first_or_last(dialect: str, asked: CTE, condition: ColumnElement[bool], use
     picked = (
         select(metric_series.c.gate_spec_id, metric_series.c.run_seq, metric_series.c.step_set_id)
         .join(runs, runs.c.seq == metric_series.c.run_seq)
-        .where(metric_series.c.gate_spec_id == asked.c.id, _in_epoch(asked), condition, not_excluded)
+        .where(
+            metric_series.c.gate_spec_id == asked.c.id,
+            _from(asked.c.start_at, asked.c.start_seq),
+            condition,
+            not_excluded,
+        )
         .order_by(*(place if use == "anchor" else (column.desc() for column in place)))
         .limit(limit)
         .correlate(asked)
