@@ -33,9 +33,10 @@ def new_attempt_folder(base: Path, identity: SeriesIdentity, call: str, attempt:
 
 
 def discard(folder: Path) -> None:
-    """Remove an attempt's folder with all in it; one that cannot be removed is left."""
+    """Remove an attempt's folder with all in it, and its test's where it was the last; what cannot go is left."""
     with suppress(OSError):
         shutil.rmtree(folder)
+        folder.parent.rmdir()
 
 
 def idempotency_key(folder: Path) -> str:

@@ -206,6 +206,15 @@ def test_judging_an_attempt_again_writes_once(attempt, config):
     assert len(stored(config())) == 1
 
 
+def test_a_standing_mark_is_told(attempt, config):
+    """A run that the gate trusts and the store does not: the verdict stands, and why it was stored untrusted is said."""
+    with configured_history(config()) as store:
+        store.mark_untrusted(project="default", ci_run_id=7, reason="bad machine", actor="me")
+    found = judged(attempt(1.0, provenance=Provenance(ci_run_id=7)), config()).verdict
+    assert (found.outcome, found.written.trusted) == ("trusted", False)
+    assert "bad machine" in found.written.reason
+
+
 def test_a_ci_run_is_its_own_key(attempt, config):
     """With a CI run id no key is put into the folder, and a higher attempt supersedes the lower one."""
     lower = attempt(1.0, provenance=Provenance(ci_run_id=7, ci_run_attempt=1, test_attempt=1))

@@ -180,31 +180,59 @@ import os, pathlib, sys
 from driftgate.harness.interruption import Interruption
 from driftgate.harness.process import Execution, run_process
 with Interruption() as interruption:
-    execution = Execution((sys.executable, "-c", sys.argv[1]), dict(os.environ), pathlib.Path.cwd(), 60.0, 0.3)
+    command = (sys.executable, "-c", sys.argv[1])
+    execution = Execution(command, dict(os.environ), pathlib.Path.cwd(), 60.0, float(sys.argv[2]))
     ended = run_process(execution, lambda data: os.write(1, data), interruption)
 print("ended", ended.ending, interruption.requested.name, flush=True)
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda number: number.name)
-def test_a_signalled_harness_leaves_nothing(number, tmp_path):
-    """SIGTERM and SIGINT to a harness end its whole tree, the daemon and the one that ignores TERM too."""
+@pytest.fixture
+def harness(tmp_path):
+    """Starts a harness with a test of this code and this grace; whatever it started must be gone in the end."""
     outer = ProcessTree()
-    code = DAEMON + STUBBORN
-    harness = subprocess.Popen(
-        [sys.executable, "-c", HARNESS, code],
-        stdout=subprocess.PIPE,
-        env=outer.environment(os.environ),
-        cwd=tmp_path,
-        text=True,
-    )
-    with harness:
-        lines = iter(harness.stdout.readline, "")
-        assert any(line == "ready\n" for line in lines)
-        harness.send_signal(number)
-        assert list(lines) == [f"ended interrupted {number.name}\n"]
-    assert harness.returncode == 0
-    assert outer.find() == []
+    started = []
+
+    def start(code, grace_s):
+        environment = outer.environment(os.environ)
+        command = [sys.executable, "-c", HARNESS, code, str(grace_s)]
+        pipe = subprocess.PIPE
+        started.append(subprocess.Popen(command, stdout=pipe, stderr=pipe, env=environment, cwd=tmp_path, text=True))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.communicate()
+    left = outer.find()
+    outer.kill()
+    assert left == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda number: number.name)
+def test_a_signalled_harness_leaves_nothing(number, harness):
+    """SIGTERM and SIGINT to a harness end its whole tree, the daemon and the one that ignores TERM too."""
+    process = harness(DAEMON + STUBBORN, GRACE_S)
+    lines = iter(process.stdout.readline, "")
+    assert any(line == "ready\n" for line in lines)
+    process.send_signal(number)
+    assert list(lines) == [f"ended interrupted {number.name}\n"]
+    assert process.wait() == 0
+
+
+def test_a_second_signal_cuts_the_grace_short(harness):
+    """Who asks twice does not wait out the grace of a process that takes its time, and it is gone all the same."""
+    code = """
+import signal, time
+signal.signal(signal.SIGTERM, lambda *_: print("saw TERM", flush=True))
+print("ready", flush=True)
+while True: time.sleep(60)
+"""
+    process = harness(code, 50.0)
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGTERM)
+    assert process.stdout.readline() == "saw TERM\n"
+    process.send_signal(signal.SIGTERM)
+    assert process.stderr.read().endswith("KeyboardInterrupt\n")
 
 
 def test_a_second_signal_is_obeyed():

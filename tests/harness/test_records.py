@@ -47,12 +47,14 @@ def test_awkward_names_stay_inside(tmp_path):
 
 
 def test_discard(tmp_path):
-    """A discarded attempt is gone with all in it; discarding nothing is no error."""
-    folder = new_attempt_folder(tmp_path, IDENTITY, "call", 1)
-    (folder / "a.jsonl").touch()
-    discard(folder)
-    discard(folder)
-    assert not folder.exists()
+    """A discarded attempt is gone with all in it, the others stay; discarding nothing is no error."""
+    first, second = (new_attempt_folder(tmp_path, IDENTITY, "call", number) for number in (1, 2))
+    (first / "a.jsonl").touch()
+    discard(first)
+    discard(first)
+    assert list(first.parent.iterdir()) == [second]
+    discard(second)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_key_is_found_again(tmp_path):

@@ -125,6 +125,15 @@ def test_a_failed_attempt_is_never_judged(run, stored, told):
     assert report.remarks == ()
 
 
+def test_a_test_that_removes_its_record_directory(run, stored):
+    """Nothing is left to judge: said, not guessed, and the test stays green."""
+    result = run("import shutil; shutil.rmtree(os.environ['DRIFTGATE_RECORD_DIR'])")
+    verdict = result.tests[0].judgement.verdict
+    assert (result.exit, verdict.outcome) == (JobExit.FINE, "not_judged")
+    assert verdict.reason.endswith("cannot be read: No such file or directory")
+    assert stored() == []
+
+
 def test_failed_records_can_be_kept(run, tmp_path):
     """--keep-failed leaves the evidence where --records says, unmerged."""
     result = run("log(1.0)\nsys.exit(1)", keep_failed=True, records=tmp_path / "evidence")
@@ -227,4 +236,4 @@ def test_an_interrupted_run(tmp_path):
         assert harness.stdout.read() == "interrupted\n"
     assert harness.returncode == JobExit.INTERRUPTED
     assert tree.find() == []
-    assert list((tmp_path / ".driftgate" / "records").glob("*/*")) == []
+    assert list((tmp_path / ".driftgate" / "records").glob("*")) == []
