@@ -127,10 +127,14 @@ def classified(ended: Ended) -> AttemptClass:
 def _detail(ended: Ended, timeout_s: float) -> str:
     parts = [_ending(ended, timeout_s)]
     if ended.ending == "exited" and ended.leftovers:
-        parts.append(f"{ended.leftovers} processes left behind were ended")
+        parts.append(f"left behind and ended: {_processes(ended.leftovers)}")
     if ended.survivors:
-        parts.append(f"{ended.survivors} processes could not be ended")
+        parts.append(f"could not be ended: {_processes(ended.survivors)}")
     return "; ".join(parts)
+
+
+def _processes(number: int) -> str:
+    return "1 process" if number == 1 else f"{number} processes"
 
 
 def _ending(ended: Ended, timeout_s: float) -> str:

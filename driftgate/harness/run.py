@@ -126,27 +126,19 @@ def run_files(
     given = read_given_files(request.files, config, request.backend, request.suite)
     enforceable = {test.identity: _may_enforce(test, request) for test in given.ready}
     progress.started(given.ready, given.skipped, policy)
-    provenance = replace(read_provenance(request.environment, config), cadence=policy.cadence.name)
-    stop_at_red = policy.cadence.fast_fail and not request.continue_on_error
-    reports: list[TestReport] = []
     with Interruption() as interruption:
         runner = _Runner(
             request=request,
             conditions=Conditions(request.environment, config.base, config.timeouts, output, interruption),
             progress=progress,
             open_history=open_history or partial(configured_history, config),
-            provenance=provenance,
-            writes=policy.writes,
+            provenance=replace(read_provenance(request.environment, config), cadence=policy.cadence.name),
+            policy=policy,
         )
-        for test in given.ready:
-            report = runner.run(test, may_enforce=enforceable[test.identity])
-            reports.append(report)
-            progress.test_ended(report)
-            if interruption.requested or (stop_at_red and report.exit is not JobExit.FINE):
-                break
+        reports = runner.run_all(given.ready, enforceable)
     return RunResult(
         policy=policy,
-        tests=tuple(reports),
+        tests=reports,
         skipped=given.skipped,
         not_run=tuple(test.identity for test in given.ready[len(reports) :]),
         interrupted=interruption.requested is not None,
@@ -164,8 +156,19 @@ class _Runner:
     progress: Progress
     open_history: OpenHistory
     provenance: Provenance
-    writes: bool
+    policy: RunPolicy
     call: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    def run_all(self, tests: Sequence[ReadyTest], enforceable: Mapping[SeriesIdentity, bool]) -> tuple[TestReport, ...]:
+        stop_at_red = self.policy.cadence.fast_fail and not self.request.continue_on_error
+        reports: list[TestReport] = []
+        for test in tests:
+            reports.append(self.run(test, may_enforce=enforceable[test.identity]))
+            self.progress.test_ended(reports[-1])
+            red = reports[-1].exit is not JobExit.FINE
+            if self.conditions.interruption.requested or (red and stop_at_red):
+                break
+        return tuple(reports)
 
     def run(self, test: ReadyTest, *, may_enforce: bool) -> TestReport:
         attempts = self._attempts(test.runnable)
@@ -177,7 +180,7 @@ class _Runner:
             records=last.folder,
             provenance=provenance,
             created_at=datetime.now(UTC),
-            writes=self.writes,
+            writes=self.policy.writes,
             may_enforce=may_enforce,
         )
         config = self.request.config
@@ -185,7 +188,7 @@ class _Runner:
             judgement = judge(judgeable, config, self.open_history)
         else:
             judgement = unjudged(judgeable, config, f"{NOT_PASSED}: {last.detail}")
-        remarks = record_attempts(test.identity, attempts, provenance, self.open_history) if self.writes else ()
+        remarks = record_attempts(test.identity, attempts, provenance, self.open_history) if self.policy.writes else ()
         red = JobExit.FINE if last.passed or last.attempt_class == "interrupted" else JobExit.TEST_FAILED
         return TestReport(test.runnable, attempts, judgement, combined((red, judgement.exit)), remarks)
 

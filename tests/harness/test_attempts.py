@@ -62,6 +62,11 @@ def test_what_the_child_sees(attempt, tmp_path):
         ("raise SystemExit(7)", "fail", "exit code 7"),
         ("import os; os.abort()", "fail", "killed by SIGABRT"),
         ("import time; time.sleep(60)", "timeout", "timed out after 0.5 s"),
+        (
+            "import subprocess; subprocess.Popen(['sleep', '60'])",
+            "pass",
+            "exit code 0; left behind and ended: 1 process",
+        ),
     ],
 )
 def test_classes(attempt, code, attempt_class, detail):
