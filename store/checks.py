@@ -15,6 +15,8 @@ from store.contract import NewRun, SeriesValues
 
 MAX_IDENTITY_BYTES = 2000
 """A longer address would not fit into a Postgres index."""
+MAX_KEY_CHARACTERS = 500
+MAX_INTEGER = 2**63 - 1
 MAX_CLOCK_LEAD = timedelta(days=1)
 _FULL_SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}", re.IGNORECASE)
 
@@ -26,6 +28,8 @@ def check_run(run: NewRun, now: datetime) -> None:
         raise ValueError("the same gate spec stands twice in one run; give each gate spec once")
     for one in run.series:
         _check_series(one)
+    if not 0 <= (run.provenance.ci_run_id or 0) <= MAX_INTEGER:
+        raise ValueError(f"CI run id {run.provenance.ci_run_id} is not a positive number of at most 63 bits")
     check_json("verdict", run.verdict)
 
 
@@ -73,6 +77,14 @@ def check_sha(commit_sha: str) -> str:
     return commit_sha.lower()
 
 
+def check_key(key: str) -> str:
+    """An idempotency key as given by the caller."""
+    check_text("idempotency key", key)
+    if len(key) > MAX_KEY_CHARACTERS:
+        raise ValueError(f"idempotency key of {len(key)} characters is too long; give at most {MAX_KEY_CHARACTERS}")
+    return key
+
+
 def check_limit(limit: int) -> None:
     if limit < 1:
         raise ValueError(f"limit {limit} is not a number of values; give 1 or more")
@@ -93,6 +105,8 @@ def _check_series(one: SeriesValues) -> None:
         raise ValueError(f"{metric}: {len(one.steps)} steps but {len(one.values)} values; give one value per step")
     if any(later <= earlier for earlier, later in zip(one.steps, one.steps[1:], strict=False)):
         raise ValueError(f"{metric}: steps do not ascend; sort them and give each once")
+    if any(abs(step) > MAX_INTEGER for step in one.steps[:1] + one.steps[-1:]):
+        raise ValueError(f"{metric}: a step needs more than 64 bits; give steps below 2**63")
     for step, value in zip(one.steps, one.values, strict=True):
         if not math.isfinite(value):
             raise ValueError(f"{metric} step {step}: {value} is not a finite number and is never stored")

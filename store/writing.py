@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, Text, bindparam, cast, literal, null, select, union_all
 
 from store.addressing import address, this_series
-from store.checks import check_json, check_run, check_text
+from store.checks import check_json, check_key, check_run
 from store.connections import queue
 from store.contract import NewRun, StoredRun
 from store.epoch_chain import EpochStart, in_force
@@ -94,7 +94,7 @@ def write_run(connection: Connection, prepared: PreparedRun) -> StoredRun:
 
 def _idempotency_key(run: NewRun) -> str:
     if run.idempotency_key is not None:
-        return check_text("idempotency key", run.idempotency_key)
+        return check_key(run.idempotency_key)
     facts = run.provenance
     if facts.ci_run_id is None:
         raise ValueError("a run without a CI run id needs an idempotency key, so that a retry is not stored twice")

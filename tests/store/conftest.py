@@ -1,0 +1,54 @@
+"""The stores under test: one contract, every backend a parameter."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from store.opening import open_store
+from store.sql_store import SqlMetricHistoryStore
+
+FILES = ["sqlite", "postgres", pytest.param("pgbouncer", marks=pytest.mark.pgbouncer)]
+
+
+@pytest.fixture(scope="session")
+def build() -> ModuleType:
+    """Small runs, and a plain model of a baseline."""
+    spec = importlib.util.spec_from_file_location("_store_builders", Path(__file__).with_name("builders.py"))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(params=FILES)
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a fresh database that several processes can open."""
+    return _url_of(request, tmp_path)
+
+
+@pytest.fixture(params=[*FILES, "memory"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlMetricHistoryStore]:
+    """A fresh, empty store on each backend."""
+    with open_store(_url_of(request, tmp_path), one_shot=False) as opened:
+        yield opened
+
+
+@pytest.fixture(params=[*FILES, "memory"])
+def metric_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlMetricHistoryStore]:
+    """A fresh store in which single gate specs count, not whole runs."""
+    with open_store(_url_of(request, tmp_path), one_shot=False, trust="metric") as opened:
+        yield opened
+
+
+def _url_of(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "memory":
+        return "sqlite://"
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'history.db'}"
+    return request.getfixturevalue(f"{request.param}_url")
