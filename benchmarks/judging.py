@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from sqlalchemy import NullPool, create_engine
 
 from benchmarks.measure import Row, median_seconds
-from benchmarks.reference import RowPerValueStore, Value
+from benchmarks.reference import RowPerValueStore
 from benchmarks.workload import IDENTITY, METRICS, Workload, judge, specs, stored_verdict
 from store.opening import open_store
 
@@ -48,14 +48,8 @@ def _rival(folder: Path, workload: Workload, runs: int) -> float:
     identity = {"test_path": IDENTITY.test_path, "backend": IDENTITY.backend, "suite": IDENTITY.suite}
     store = RowPerValueStore(engine, identity)
     store.create()
+    store.fill(workload.values[:runs], METRICS)
     steps = workload.values.shape[2]
-    for run in range(runs):
-        values = [
-            Value(metric, step, float(workload.values[run, index, step]))
-            for index, metric in enumerate(METRICS)
-            for step in range(steps)
-        ]
-        store.write_run(values, f"2026-{run:05d}")
     # The cost per coordinate is constant, so a sample of them is measured and scaled up.
     sample = [(metric, step) for metric in METRICS for step in range(0, steps, max(1, steps // 4))]
     seconds = median_seconds(lambda: store.recent(sample), repeat=3, warm_up=1)

@@ -12,27 +12,29 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine, text
 
 CREATE_RUNS = (
-    "CREATE TABLE runs (id {serial} PRIMARY KEY, test_path TEXT, backend TEXT, suite TEXT, created_at TEXT,"
+    "CREATE TABLE reference_runs (id {serial} PRIMARY KEY, test_path TEXT, backend TEXT, suite TEXT, created_at TEXT,"
     " trusted BOOLEAN, commit_sha TEXT, github_run_id BIGINT)"
 )
 CREATE_VALUES = (
-    "CREATE TABLE metric_values (id {serial} PRIMARY KEY, run_id BIGINT REFERENCES runs(id), metric_key TEXT,"
-    " steps_key TEXT, constraint_key TEXT, step BIGINT, value DOUBLE PRECISION)"
+    "CREATE TABLE reference_values (id {serial} PRIMARY KEY, run_id BIGINT REFERENCES reference_runs(id),"
+    " metric_key TEXT, steps_key TEXT, constraint_key TEXT, step BIGINT, value DOUBLE PRECISION)"
 )
 RECENT = text(
-    "SELECT v.value FROM metric_values v JOIN runs r ON r.id = v.run_id WHERE r.trusted AND r.test_path = :test_path"
-    " AND r.backend = :backend AND r.suite = :suite AND v.metric_key = :metric_key AND v.steps_key = :steps_key"
+    "SELECT v.value FROM reference_values v JOIN reference_runs r ON r.id = v.run_id"
+    " WHERE r.trusted AND r.test_path = :test_path AND r.backend = :backend AND r.suite = :suite AND v.metric_key = :metric_key AND v.steps_key = :steps_key"
     " AND v.constraint_key = :constraint_key AND v.step = :step ORDER BY r.created_at DESC, r.id DESC LIMIT 20"
 )
 INSERT_RUN = text(
-    "INSERT INTO runs (test_path, backend, suite, created_at, trusted) VALUES (:test_path, :backend, :suite,"
+    "INSERT INTO reference_runs (test_path, backend, suite, created_at, trusted) VALUES (:test_path, :backend, :suite,"
     " :created_at, :trusted) RETURNING id"
 )
 INSERT_VALUE = text(
-    "INSERT INTO metric_values (run_id, metric_key, steps_key, constraint_key, step, value)"
+    "INSERT INTO reference_values (run_id, metric_key, steps_key, constraint_key, step, value)"
     " VALUES (:run_id, :metric_key, :steps_key, :constraint_key, :step, :value)"
 )
 
@@ -79,6 +81,16 @@ class RowPerValueStore:
         with self._engine.begin() as connection:
             for statement in (CREATE_RUNS, CREATE_VALUES):
                 connection.execute(text(statement.format(serial=serial)))
+
+    def fill(self, history: NDArray[np.float64], metrics: Sequence[str]) -> None:
+        """Trusted runs from ``history`` (runs, metrics, steps), a day apart."""
+        for number, run in enumerate(history):
+            values = [
+                Value(metric, step, value)
+                for metric, series in zip(metrics, run.tolist(), strict=True)
+                for step, value in enumerate(series)
+            ]
+            self.write_run(values, f"{number:06d}")
 
     def write_run(self, values: Sequence[Value], created_at: str) -> None:
         """A trusted run with its values, one row each."""

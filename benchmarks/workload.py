@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from typing import Any
 from uuid import uuid4
 
@@ -24,6 +25,7 @@ from store.contract import MetricHistoryStore, NewRun, SeriesValues
 METRICS = tuple(f"train/metric_{index}" for index in range(5))
 CONSTRAINT = '{"rel_up": 0.5, "abs_floor_up": 0.02, "rel_down": 0.8, "abs_floor_down": 0.02}'
 IDENTITY = SeriesIdentity("default", "tests/e2e/test_bench.py", "cuda", "stage-c-8-gpu-h100")
+_CI_RUNS = count(10_000_000_000)
 START = datetime(2026, 1, 1, tzinfo=UTC)
 POLICY = GatePolicy(profile="balanced")
 
@@ -59,7 +61,7 @@ class Workload:
         )
         return NewRun(
             identity=IDENTITY,
-            created_at=START + timedelta(days=run),
+            created_at=START + timedelta(hours=run),
             trusted=True,
             has_error=False,
             series=series,
@@ -79,7 +81,7 @@ def provenance(run: int) -> Provenance:
     return Provenance(
         tested_sha=sha,
         ci_sha=sha,
-        ci_run_id=10_000_000_000 + run,
+        ci_run_id=next(_CI_RUNS),
         ci_run_attempt=1,
         event="schedule",
         ref="refs/heads/main",
