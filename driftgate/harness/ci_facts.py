@@ -51,6 +51,7 @@ def sha(text: Any) -> str | None:
 
 
 def _github(environment: Mapping[str, str]) -> Provenance:
+    name = environment.get("GITHUB_EVENT_NAME", "")
     event = _event_file(environment.get("GITHUB_EVENT_PATH"))
     pull = _table(event.get("pull_request"))
     ref = environment.get("GITHUB_REF") or None
@@ -62,9 +63,9 @@ def _github(environment: Mapping[str, str]) -> Provenance:
         pr=_number(in_ref[1] if in_ref else pull.get("number")),
         ci_run_id=_number(environment.get("GITHUB_RUN_ID")),
         ci_run_attempt=_number(environment.get("GITHUB_RUN_ATTEMPT")),
-        event=environment.get("GITHUB_EVENT_NAME") or None,
+        event=name or None,
         ref=ref,
-        fork=_github_fork(pull, is_pull=in_ref is not None),
+        fork=_github_fork(pull, is_pull=in_ref is not None or name.startswith("pull_request")),
     )
 
 

@@ -61,6 +61,7 @@ def test_a_bad_event_file_costs_only_its_facts(tmp_path, payload):
     """Whatever the event file holds, the variables are still read; whether it was a fork is then unknown."""
     found = github(tmp_path, payload, GITHUB_REF="refs/pull/9/merge")
     assert (found.ci_sha, found.pr, found.base_sha, found.fork) == (HEAD, 9, None, None)
+    assert github(tmp_path, payload, GITHUB_EVENT_NAME="pull_request_target").fork is None
 
 
 @pytest.mark.parametrize("text", ["", "x", "-1", "1.5", "1e3", "\u0661", "9" * 19, "9" * 5000, " "])
