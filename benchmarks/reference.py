@@ -26,8 +26,9 @@ CREATE_VALUES = (
 )
 RECENT = text(
     "SELECT v.value FROM reference_values v JOIN reference_runs r ON r.id = v.run_id"
-    " WHERE r.trusted AND r.test_path = :test_path AND r.backend = :backend AND r.suite = :suite AND v.metric_key = :metric_key AND v.steps_key = :steps_key"
-    " AND v.constraint_key = :constraint_key AND v.step = :step ORDER BY r.created_at DESC, r.id DESC LIMIT 20"
+    " WHERE r.trusted AND r.test_path = :test_path AND r.backend = :backend AND r.suite = :suite"
+    " AND v.metric_key = :metric_key AND v.steps_key = :steps_key AND v.constraint_key = :constraint_key"
+    " AND v.step = :step ORDER BY r.created_at DESC, r.id DESC LIMIT 20"
 )
 INSERT_RUN = text(
     "INSERT INTO reference_runs (test_path, backend, suite, created_at, trusted) VALUES (:test_path, :backend, :suite,"
