@@ -6,7 +6,6 @@ import os
 from collections.abc import Generator
 from typing import TypeVar
 
-
 import pytest
 
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)

@@ -24,6 +24,7 @@ def _pytest(folder, sources, ci):
     for name, source in sources.items():
         (folder / f"test_{name}.py").write_text(source)
     environment = os.environ | {"CI": ci, "PYTHONPATH": str(TESTS), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    options = ["-p", "no_skips", "-p", "no:cacheprovider", "-c", os.devnull, "-rfE", "--continue-on-collection-errors"]
     command = [
         sys.executable,
         "-m",
