@@ -25,19 +25,7 @@ def _pytest(folder, sources, ci):
         (folder / f"test_{name}.py").write_text(source)
     environment = os.environ | {"CI": ci, "PYTHONPATH": str(TESTS), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     options = ["-p", "no_skips", "-p", "no:cacheprovider", "-c", os.devnull, "-rfE", "--continue-on-collection-errors"]
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "no_skips",
-        "-p",
-        "no:cacheprovider",
-        "-c",
-        os.devnull,
-        "-rfE",
-        ".",
-    ]
+    command = [sys.executable, "-m", "pytest", *options, "."]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
