@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, event, text
 from sqlalchemy.engine import URL
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import StaticPool
 
 from store.failures import translated
@@ -38,7 +39,7 @@ class Connections:
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run ``work``, a single statement, in one round trip."""
-        return self._run(work, _autocommit)
+        return self._run(work, _one_statement)
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """Run ``work`` in one transaction: all of it or nothing. Its statements without rows travel together."""
@@ -78,45 +79,50 @@ class Connections:
     def _check_schema(self, connection: Connection) -> None:
         if self._schema_known:
             return
-        with _autocommit(connection):
+        with _one_statement(connection):
             found = revision_of(connection)
         require_head(self._url, found)
         self._schema_known = True
 
 
 @contextmanager
-def _autocommit(connection: Connection) -> Iterator[None]:
-    if connection.dialect.name == "postgresql":
-        connection.execution_options(isolation_level="AUTOCOMMIT")
-    else:
-        connection.execution_options(writes=False)
+def _one_statement(connection: Connection) -> Iterator[None]:
+    connection.execution_options(writes=False)
     with connection.begin():
         yield
 
 
 @contextmanager
 def _transaction(connection: Connection) -> Iterator[None]:
-    if connection.dialect.name == "postgresql":
-        connection.execution_options(isolation_level="READ COMMITTED")
-        with _pipeline(connection), connection.begin():
-            queue(connection, text(f"SET LOCAL statement_timeout = {STATEMENT_TIMEOUT_MS}"))
-            yield
-    else:
-        connection.execution_options(writes=True)
-        with connection.begin():
+    connection.execution_options(writes=True)
+    with connection.begin():
+        if connection.dialect.name == "postgresql":
+            with _pipeline(connection):
+                queue(connection, text("BEGIN ISOLATION LEVEL READ COMMITTED"))
+                queue(connection, text(f"SET LOCAL statement_timeout = {STATEMENT_TIMEOUT_MS}"))
+                yield
+                queue(connection, text("COMMIT"))
+        else:
             yield
 
 
 @contextmanager
 def _pipeline(connection: Connection) -> Iterator[None]:
+    """Statements travel with the next one that has rows, the last ones with the end of the block."""
     driver: Any = connection.connection.driver_connection
+    dbapi: Any = connection.dialect.loaded_dbapi
     info = connection.info
-    with driver.pipeline() as pipeline:
-        info["pipeline"] = pipeline
-        try:
+    try:
+        with driver.pipeline() as pipeline:
+            info["pipeline"] = pipeline
             yield
-        finally:
-            del info["pipeline"]
+    except dbapi.Error as error:
+        # Raised at the end of the block, where SQLAlchemy does not see it.
+        if driver.closed:
+            connection.invalidate(error)
+        raise DBAPIError(None, None, error, connection_invalidated=driver.closed) from error
+    finally:
+        del info["pipeline"]
 
 
 def queue(connection: Connection, statement: Any, parameters: Any = None) -> None:

@@ -122,25 +122,22 @@ def _baseline(grain: TrustGrain, asked: CTE) -> Select[Any]:
         partition_by=(metric_series.c.gate_spec_id, metric_series.c.step_set_id),
         order_by=(metric_series.c.created_at.desc(), metric_series.c.run_seq.desc()),
     )
-    ranked = (
-        select(metric_series.c.gate_spec_id, metric_series.c.run_seq, metric_series.c.step_set_id, place.label("place"))
-        .select_from(
-            asked.join(oldest, true())
-            .join(metric_series, metric_series.c.gate_spec_id == asked.c.id)
-            .join(runs, runs.c.seq == metric_series.c.run_seq)
-        )
-        .where(
-            # Bounds the walk along the index; the list of newest runs alone would not.
-            _from(
-                case((epoch_began_later, asked.c.start_at), else_=oldest.c.created_at),
-                case((epoch_began_later, asked.c.start_seq), else_=oldest.c.seq),
-            ),
-            counting_spec(grain),
-            not_excluded,
-        )
-        .subquery("ranked")
+    rows = asked.join(oldest, true()).join(metric_series, metric_series.c.gate_spec_id == asked.c.id)
+    ranked = select(
+        metric_series.c.gate_spec_id, metric_series.c.run_seq, metric_series.c.step_set_id, place.label("place")
+    ).where(
+        metric_series.c.run_seq.in_(select(newest.c.seq)),
+        # Bounds the walk along the index, which the list of newest runs alone would not.
+        _from(
+            case((epoch_began_later, asked.c.start_at), else_=oldest.c.created_at),
+            case((epoch_began_later, asked.c.start_seq), else_=oldest.c.seq),
+        ),
     )
-    return _uses(ranked, "baseline").where(ranked.c.place <= bindparam("rows", type_=Integer))
+    if grain == "metric":
+        rows = rows.join(runs, runs.c.seq == metric_series.c.run_seq)
+        ranked = ranked.where(counting_spec(grain))
+    found = ranked.select_from(rows).subquery("ranked")
+    return _uses(found, "baseline").where(found.c.place <= bindparam("rows", type_=Integer))
 
 
 def _first_or_last(dialect: str, asked: CTE, condition: ColumnElement[bool], use: str) -> Select[Any]:

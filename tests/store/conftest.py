@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -19,11 +20,7 @@ FILES = ["sqlite", "postgres", pytest.param("pgbouncer", marks=pytest.mark.pgbou
 @pytest.fixture(scope="session")
 def build() -> ModuleType:
     """Small runs, and a plain model of a baseline."""
-    spec = importlib.util.spec_from_file_location("_store_builders", Path(__file__).with_name("builders.py"))
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return _load("builders")
 
 
 @pytest.fixture(params=FILES)
@@ -52,3 +49,25 @@ def _url_of(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'history.db'}"
     return request.getfixturevalue(f"{request.param}_url")
+
+
+@pytest.fixture
+def proxies() -> Iterator[Callable[[str, int], Any]]:
+    """Makes counting proxies before a server, closed at the end."""
+    made = []
+
+    def make(host: str, port: int):
+        made.append(_load("proxy").CountingProxy(host, port))
+        return made[-1]
+
+    yield make
+    for proxy in made:
+        proxy.close()
+
+
+def _load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"_store_{name}", Path(__file__).with_name(f"{name}.py"))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,59 @@
+"""How often a gate call waits for the network."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import make_url
+
+from store.opening import open_store
+
+POOLED = [pytest.param("postgres_url"), pytest.param("pgbouncer_url", marks=pytest.mark.pgbouncer)]
+
+
+@pytest.fixture(params=POOLED)
+def proxied(request: pytest.FixtureRequest, proxies):
+    """A proxy before the database, and the URL that leads through it."""
+    url = make_url(request.getfixturevalue(request.param))
+    proxy = proxies(url.host, url.port)
+    return proxy, url.set(port=proxy.port).render_as_string(hide_password=False)
+
+
+def test_a_gate_call_takes_at_most_four_round_trips_on_one_connection(proxied, build):
+    """Reading and writing together, once connected, also for a run with new gate specs, a rule and an earlier attempt."""
+    proxy, url = proxied
+    keys = [build.key(f"m{number}") for number in range(5)]
+    with open_store(url) as store:
+        store.write_run(build.run(1))
+        store.mark_untrusted(**build.BY, ci_run_id=1)
+        with store.pinned():
+            store.list_series("default")
+            proxy.reset()
+            read = store.read_history(build.IDENTITY, keys, 20, 20, None)
+            steps = dict.fromkeys(range(100), 1.0)
+            new = build.run(
+                1,
+                *(build.values(steps, key) for key in keys),
+                facts={"ci_run_attempt": 2},
+                epochs={key.metric_key: read.of(key).epoch_id for key in keys},
+            )
+            written = store.write_run(new)
+            assert (proxy.round_trips <= 4, proxy.connections) == (True, 0), proxy.round_trips
+    assert written.untrusted_reason.startswith("standing mark")
+
+
+def test_between_gate_calls_no_connection_is_held(proxied, build):
+    """A one-shot store connects for a call and hangs up after it."""
+    proxy, url = proxied
+    with open_store(url) as store:
+        store.write_run(build.run(1))
+        store.list_series("default")
+        assert proxy.connections == 2
+
+
+def test_a_service_keeps_its_connection(proxied, build):
+    """A pooled store connects once for calls that follow each other."""
+    proxy, url = proxied
+    with open_store(url, one_shot=False) as store:
+        for number in range(3):
+            store.write_run(build.run(number))
+        assert proxy.connections == 1
