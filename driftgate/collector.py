@@ -245,8 +245,8 @@ def _plain(value: Any) -> object:
         if isinstance(value, (int, float)) or not hasattr(value, "item") or _dimensions(value) != 0:
             return value
         item = value.item()
-        # numpy's long double has no Python type of its own and is returned by item() as it was.
-        return float(item) if type(item) is type(value) else item
+        # Python has no long double: item() of numpy's returns it as it was.
+        return float(item) if getattr(getattr(item, "dtype", None), "kind", None) == "f" else item
     except Exception as error:
         raise TypeError(f"expected a number, got {type(value).__name__} ({type(error).__name__} when read)") from error
 

@@ -120,6 +120,7 @@ DEFECTS = [
     ("0.5", "expected a number, got str", TypeError),
     (b"1", "expected a number, got bytes", TypeError),
     (1j, "expected a number, got complex", TypeError),
+    (np.clongdouble(1), "expected a number, got clongdouble", TypeError),
     (Decimal(1), "expected a number, got Decimal", TypeError),
     ([0.5], "expected a number, got list", TypeError),
     ({"mean": 1.0}, "expected a number, got dict", TypeError),
