@@ -105,6 +105,16 @@ def test_exactly_two_bands_is_not_far(build):
     assert (at.checks["corridor"].status, beyond.checks["corridor"].status) == (Status.PASS, Status.FAIL)
 
 
+@pytest.mark.parametrize(
+    ("value", "status"), [(0.7, Status.PASS), (0.55, Status.FAIL), (1.19, Status.PASS), (1.3, Status.FAIL)]
+)
+def test_far_is_measured_in_bands_of_its_own_side(build, value, status):
+    """A wide band below does not excuse a value above, nor the other way round."""
+    lopsided = {"abs_floor_up": 0.1, "abs_floor_down": 0.2}
+    judged = _judged(build, value, [1.0] * 3, build.BALANCED, lopsided, size=20)
+    assert judged.checks["corridor"].status is status
+
+
 def test_far_is_seen_where_the_distance_overflows(build):
     """1.7e308 is far from -1.7e308 although their difference is no double."""
     constraint = {"abs_floor_up": 1e308, "abs_floor_down": 1e308}

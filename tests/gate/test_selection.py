@@ -86,7 +86,9 @@ def test_a_listed_step_that_is_missing_is_an_error(build):
 def test_one_step_with_different_values_is_an_error_where_selected(build):
     """Nobody can say which of them counts."""
     record = build.record(m=[(0, 1.0), (0, 2.0), (1, 3.0)])
-    assert select(build.spec(), record).errors == {0: "m step 0: logged with different values (1, 2)"}
+    selection = select(build.spec(), record)
+    assert selection.errors == {0: "m step 0: logged with different values (1, 2)"}
+    assert _table(selection) == [(1, 1, 3.0)]
     assert not select(build.spec(steps=[1]), record).errors
     assert select(build.spec(steps={"reduce": "mean"}), record).errors
     assert not select(build.spec(steps="last"), record).errors
