@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
 import driftgate
 from driftgate.cli import baseline, database, demo, gate, init, marks, run, runs
-from driftgate.cli.exits import translated_errors
-
-
-class _Root(TyperGroup):
-    """Runs every command inside the one seam for errors."""
-
-    def invoke(self, ctx: Any) -> Any:
-        with translated_errors(debug=bool(ctx.params.get("debug"))):
-            return super().invoke(ctx)
-
+from driftgate.cli.output import print_text
+from driftgate.cli.tree import Command, Root
 
 app = typer.Typer(
     name="driftgate",
-    cls=_Root,
+    cls=Root,
     help="Keeps the history of a training framework's test metrics and judges every new run against it.",
     epilog="Start with: driftgate demo",
     no_args_is_help=True,
@@ -34,7 +25,7 @@ app = typer.Typer(
 
 def _print_version(value: bool) -> None:
     if value:
-        print(f"driftgate {driftgate.__version__}")
+        print_text(f"driftgate {driftgate.__version__}\n")
         raise typer.Exit
 
 
@@ -48,12 +39,12 @@ def _root(
     pass
 
 
-app.command("demo")(demo.demo)
-app.command("init")(init.init)
-app.command("run")(run.run)
-app.command("gate")(gate.gate)
-app.command("baseline")(baseline.baseline)
+app.command("demo", cls=Command)(demo.demo)
+app.command("init", cls=Command)(init.init)
+app.command("run", cls=Command)(run.run)
+app.command("gate", cls=Command)(gate.gate)
+app.command("baseline", cls=Command)(baseline.baseline)
 app.add_typer(runs.app, name="runs")
-app.command("mark-untrusted")(marks.mark_untrusted)
-app.command("mark-trusted")(marks.mark_trusted)
+app.command("mark-untrusted", cls=Command)(marks.mark_untrusted)
+app.command("mark-trusted", cls=Command)(marks.mark_trusted)
 app.add_typer(database.app, name="db")

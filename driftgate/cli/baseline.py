@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from driftgate.cli.output import number, print_json, print_table, say
+from driftgate.cli.output import number, print_json, print_table, print_text, say
 from driftgate.cli.session import Session, command
 from driftgate.cli.targets import BackendOption, SuiteOption, only_series, series_of
 from driftgate.config.model import Config
 from gate.identity import AGGREGATE_STEP, SeriesIdentity
+from gate.wording import listed, nearest
+from store.errors import NotFound
 
 if TYPE_CHECKING:
     from gate.summary import BaselineSummary
@@ -25,11 +27,13 @@ def baseline(
     *,
     test: Annotated[Path, typer.Argument(metavar="TEST", help="Test file, as a path from here.")],
     metric: Annotated[str | None, typer.Option("--metric", metavar="KEY", help="Only this metric.")] = None,
-    step: Annotated[int | None, typer.Option("--step", metavar="K", help="Only this step.")] = None,
+    step: Annotated[
+        int | None, typer.Option("--step", metavar="K", help='Only this step; -1 for "last" and reductions.')
+    ] = None,
     backend: BackendOption = None,
     suite: SuiteOption = None,
 ) -> None:
-    """The baseline and the corridor of every coordinate, as a table.
+    """The baseline and its corridor, step by step.
 
     Example: driftgate baseline tests/e2e/test_grpo.py --metric train/ppo_kl --step 3
     """
@@ -37,42 +41,67 @@ def baseline(
         chosen = only_series if session.json else series_of
         found = chosen(store, config, test, backend=backend, suite=suite)
         identities = [found] if isinstance(found, SeriesIdentity) else found
-        answers = [(identity, _summaries(store, config, identity, metric)) for identity in identities]
-    for identity, summaries in answers:
-        shown = [summary if step is None else summary.at(step) for summary in summaries]
+        answers = [(identity, _summaries(store, config, identity)) for identity in identities]
+    shown = [(identity, _chosen(identity, summaries, metric, step)) for identity, summaries in answers]
+    for identity, summaries in shown:
         if session.json:
-            print_json({"schema": 1, "series": asdict(identity), "specs": [summary.to_json() for summary in shown]})
+            print_json({"schema": 1, "series": asdict(identity), "specs": [each.to_json() for each in summaries]})
         else:
-            _print(identity, shown)
+            _print(identity, summaries)
 
 
-def _summaries(
-    store: MetricHistoryStore, config: Config, identity: SeriesIdentity, metric: str | None
-) -> list[BaselineSummary]:
+def _summaries(store: MetricHistoryStore, config: Config, identity: SeriesIdentity) -> list[BaselineSummary]:
     from gate.summary import summarise
 
-    keys = [key for key in store.list_specs(identity) if metric in (None, key.metric_key)]
     policy = config.gate
+    keys = sorted(store.list_specs(identity))
     history = store.read_history(identity, keys, policy.history, policy.anchor_runs, None)
-    return [
-        summarise(key, history.of(key), limit=policy.history, anchor_runs=policy.anchor_runs) for key in sorted(keys)
-    ]
+    return [summarise(key, history.of(key), limit=policy.history, anchor_runs=policy.anchor_runs) for key in keys]
+
+
+def _chosen(
+    identity: SeriesIdentity, summaries: list[BaselineSummary], metric: str | None, step: int | None
+) -> list[BaselineSummary]:
+    """Raises NotFound where the series has no such metric or step."""
+    known = {summary.key.metric_key: None for summary in summaries}
+    if metric is not None and metric not in known:
+        raise NotFound(
+            f"--metric: {identity.test_path} in {identity.suite} has no {metric!r}{nearest(metric, known)}; "
+            f"stored: {listed(known)}"
+        )
+    wanted = [summary for summary in summaries if metric in (None, summary.key.metric_key)]
+    if step is None:
+        return wanted
+    found = [summary for summary in wanted if step in summary.steps]
+    if not found:
+        raise NotFound(f"--step: no trusted run of {identity.test_path} in {identity.suite} has a value at step {step}")
+    return [summary.at(step) for summary in found]
 
 
 def _print(identity: SeriesIdentity, summaries: list[BaselineSummary]) -> None:
-    print(f"{identity.test_path}  {identity.backend}  {identity.suite}")
-    if not any(summary.steps.size for summary in summaries):
-        say("no trusted run has a value here yet: a cold start")
+    print_text(f"{identity.test_path} on {identity.backend} in {identity.suite}, project {identity.project}\n")
     for summary in summaries:
-        print(f"\n{summary.key.metric_key}  steps {summary.key.steps_key}  {summary.key.constraint_key}")
-        print_table(
-            ("step", "n", "mean", "sd", "lo", "hi", "anchor"),
-            [_cells(summary, index) for index in range(summary.steps.size)],
+        print_text(f"\n{summary.key.metric_key}  steps {summary.key.steps_key}  {summary.key.constraint_key}\n")
+        if summary.steps.size:
+            _print_columns(summary)
+        else:
+            say("no trusted run has a value here yet: the next one is a cold start")
+
+
+def _print_columns(summary: BaselineSummary) -> None:
+    import numpy as np
+
+    columns = {"mean": summary.mean, "sd": summary.sd, "lo": summary.lo, "hi": summary.hi}
+    if np.any(np.isfinite(summary.anchor_mean)):
+        columns["anchor"] = summary.anchor_mean
+    rows = [
+        (_step_name(step), str(n), *map(number, numbers))
+        for step, n, *numbers in zip(
+            summary.steps.tolist(), summary.n.tolist(), *(column.tolist() for column in columns.values()), strict=True
         )
+    ]
+    print_table(("step", "n", *columns), rows)
 
 
-def _cells(summary: BaselineSummary, index: int) -> tuple[str, ...]:
-    step = int(summary.steps[index])
-    columns = (summary.mean, summary.sd, summary.lo, summary.hi, summary.anchor_mean)
-    name = "-" if step == AGGREGATE_STEP else str(step)
-    return (name, str(summary.n[index]), *(number(float(column[index])) for column in columns))
+def _step_name(step: int) -> str:
+    return "-" if step == AGGREGATE_STEP else str(step)

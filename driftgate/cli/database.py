@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import typer
 
-from driftgate.cli.output import print_json, say
+from driftgate.cli.output import print_json, print_text, say
 from driftgate.cli.session import Session, command
+from driftgate.cli.tree import Command
 
 app = typer.Typer(help="The schema of the store.", no_args_is_help=True)
 
 
-@app.command("upgrade")
+@app.command("upgrade", cls=Command)
 @command
 def upgrade(session: Session) -> None:
-    """Bring the database to this version's schema; harmless to repeat. Uses DRIFTGATE_MIGRATION_URL where it is set.
+    """Bring the database to this version's schema. Harmless to repeat; uses DRIFTGATE_MIGRATION_URL where it is set.
 
     Example: driftgate db upgrade --db sqlite:///history.db
     """
@@ -26,10 +27,10 @@ def upgrade(session: Session) -> None:
         say(f"the schema is at revision {revision}")
 
 
-@app.command("current")
+@app.command("current", cls=Command)
 @command
 def current(session: Session) -> None:
-    """Which schema revision the database has, and which one this version needs.
+    """Which revision the schema has, and which one is needed.
 
     Example: driftgate db current
     """
@@ -39,8 +40,10 @@ def current(session: Session) -> None:
     revision = current_revision(_schema_url(session))
     if session.json:
         print_json({"schema": 1, "revision": revision, "head": HEAD})
-    else:
-        print(f"revision {revision or 'none yet'}, this version needs {HEAD}")
+        return
+    print_text(f"revision {revision or 'none yet'}, this version needs {HEAD}\n")
+    if revision is None:
+        say("`driftgate db upgrade` makes the schema; a SQLite file gets it at its first use")
 
 
 def _schema_url(session: Session) -> str:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from driftgate.cli.exits import ExitCode
 from driftgate.cli.output import print_json
 from driftgate.cli.session import Session, command
 from driftgate.cli.shadowing import distribution_root
+from driftgate.harness.outcome import JobExit
 from gate.errors import ConfigError, DriftgateError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def demo(
         print_json(to_json(report.judgement.verdict))
     if report.judgement.verdict.outcome != "not_trusted":
         raise DriftgateError("the demo should have ended with NOT TRUSTED, and did not")
-    raise typer.Exit(ExitCode.FINE)
+    raise typer.Exit(JobExit.FINE)
 
 
 def _prepare(folder: Path) -> None:

@@ -1,23 +1,14 @@
-"""Exit codes, and the one seam where errors become a line on stderr and a code."""
+"""The one seam where errors become a line on stderr and an exit code."""
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import IntEnum
+from typing import Any
 
+from driftgate.cli.output import say
+from driftgate.harness.outcome import JobExit
 from gate.errors import DriftgateError, SourceError
-
-
-class ExitCode(IntEnum):
-    FINE = 0
-    TEST_FAILED = 1
-    USAGE = 2
-    REJECTED = 3
-    UNAVAILABLE = 4
-    INTERRUPTED = 130
 
 
 @contextmanager
@@ -29,24 +20,25 @@ def translated_errors(*, debug: bool = False) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        print("driftgate: interrupted", file=sys.stderr)
-        raise SystemExit(ExitCode.INTERRUPTED) from None
+        say("driftgate: interrupted")
+        raise SystemExit(JobExit.INTERRUPTED) from None
     except DriftgateError as error:
         if debug:
             raise
-        print(f"driftgate: {error}", file=sys.stderr)
+        for line in str(error).splitlines():
+            say(f"driftgate: {line}")
         raise SystemExit(code_of(error)) from None
 
 
-def code_of(error: DriftgateError) -> ExitCode:
+def code_of(error: DriftgateError) -> JobExit:
     from store.errors import StoreUnavailable
 
-    return ExitCode.UNAVAILABLE if isinstance(error, StoreUnavailable) else ExitCode.USAGE
+    return JobExit.UNAVAILABLE if isinstance(error, StoreUnavailable) else JobExit.UNUSABLE
 
 
-def problems_json(error: SourceError) -> str:
-    """All mistakes of all files in the shape of 60-cli-and-config."""
+def problems_json(error: SourceError) -> dict[str, Any]:
+    """All mistakes of all files, for machines."""
     errors = [
         {"file": p.file, "line": p.line, "call": p.call, "field": p.field, "text": p.text} for p in error.problems
     ]
-    return json.dumps({"schema": 1, "errors": errors})
+    return {"schema": 1, "errors": errors}

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from driftgate.cli.output import print_json
-from driftgate.cli.reports import MarkdownOption, write_report
+from driftgate.cli.output import print_json, print_text, say
+from driftgate.cli.reports import MarkdownOption, check_reports, write_report
 from driftgate.cli.session import Session, command
 from driftgate.cli.targets import BackendOption, SuiteOption
 from driftgate.cli.triggers import CadenceOption, EventOption, ScheduleOption, WriteOption, requests
+
+if TYPE_CHECKING:
+    from driftgate.harness.hook import HookResult
 
 
 @command
@@ -29,12 +32,12 @@ def gate(
     write: WriteOption = None,
     report_md: MarkdownOption = None,
 ) -> None:
-    """Judge the record of a test that passed and, where this run may, write it to the history.
+    """Judge the record of a test that passed. Where this run may, it is written to the history.
 
     Example: driftgate gate tests/e2e/test_grpo.py --records records/ --backend cuda --suite stage-c-8-gpu-h100
     """
     from driftgate.harness.hook import GateRequest, judge_attempt
-    from gate.report import markdown_report, text_report
+    from driftgate.harness.run_report import verdict_markdown
     from gate.verdict_json import to_json
 
     request = GateRequest(
@@ -46,10 +49,21 @@ def gate(
         backend=backend,
         suite=suite,
     )
+    check_reports(report_md)
     result = judge_attempt(request)
-    write_report(report_md, markdown_report(result.verdict).encode())
+    write_report(report_md, verdict_markdown(result.verdict).encode())
     if session.json:
         print_json(to_json(result.verdict))
     else:
-        print(text_report(result.verdict), end="")
+        _print(result)
+    for problem in result.problems[1:]:  # the verdict's reason is the first
+        say(f"driftgate: {problem}")
     raise typer.Exit(result.exit)
+
+
+def _print(result: HookResult) -> None:
+    from driftgate.harness.run_report import verdict_text
+
+    print_text(verdict_text(result.verdict))
+    if result.verdict.written is None:
+        say(f"driftgate: nothing was written: {result.policy.reason or 'nothing was judged'}")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from driftgate.cli.output import print_json, say
+from driftgate.cli.output import counted, print_json, print_text, say
 from driftgate.cli.session import Session, command
 from gate.errors import ConfigError
 
@@ -56,7 +56,7 @@ def mark_trusted(
     commit: Commit = None,
     actor: Actor = None,
 ) -> None:
-    """Put runs back into the baselines, and lift the standing rule of this selector.
+    """Put runs back into the baselines. The standing rule of this selector is lifted.
 
     Example: driftgate mark-trusted --ci-run-id 4711 --reason "the image was right after all"
     """
@@ -76,10 +76,17 @@ def _apply(session: Session, *, trusted: bool, reason: str, actor: str | None, s
     if session.json:
         print_json({"schema": 1, "changed": len(changed), "runs": changed})
         return
-    now = "trusted" if trusted else "untrusted"
-    say(f"{len(changed)} {'run' if len(changed) == 1 else 'runs'} changed to {now}")
-    for run_id in changed:
-        print(run_id)
+    print_text("".join(f"{run_id}\n" for run_id in changed))
+    say(f"{counted(len(changed), 'run')} changed to {'trusted' if trusted else 'untrusted'}{_also(trusted, selector)}")
+
+
+def _also(trusted: bool, selector: _Selector) -> str:
+    """What the call did besides: by CI run or commit it is a standing rule."""
+    _, ci_run_id, commit = selector
+    what = f"CI run {ci_run_id}" if ci_run_id is not None else f"commit {commit}" if commit is not None else None
+    if what is None:
+        return ""
+    return f"; the rule for {what} is lifted" if trusted else f"; later runs of {what} will be stored untrusted, too"
 
 
 def _login() -> str:

@@ -3,42 +3,86 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from io import StringIO
+from typing import Any, TextIO
 
-import orjson
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from gate.errors import DriftgateError
 
-PIPE_WIDTH = 200
-"""Columns where stdout is no terminal: wide enough that tables in logs are not folded."""
+PIPE_WIDTH = 10_000
+"""Columns where stdout is no terminal: a table in a log or before ``grep`` is never folded."""
 
 
-def print_json(data: Mapping[str, Any]) -> None:
-    """One JSON document on stdout. Non-finite numbers become null, aware datetimes ISO 8601."""
-    sys.stdout.buffer.write(orjson.dumps(data, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY))
-    sys.stdout.buffer.flush()
+def pass_on(data: bytes, stream: TextIO | None) -> None:
+    """Bytes on a standard stream, at once. A reader that has gone (``| head``) is no error: the rest is dropped.
+
+    Raises DriftgateError where the stream cannot be written for another reason.
+    """
+    if stream is None:  # closed by whoever started us
+        return
+    try:
+        stream.flush()
+        stream.buffer.write(data)
+        stream.buffer.flush()
+    except BrokenPipeError:
+        _silence(stream)
+    except OSError as error:
+        _silence(stream)
+        raise DriftgateError(f"the output cannot be written: {error.strerror}") from error
+
+
+def _silence(stream: TextIO) -> None:
+    """Lead the descriptor to nothing, so that Python's own flush at its end does not fail again."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def print_text(text: str, stream: TextIO | None = None) -> None:
+    """Lines as they are, on stdout unless told otherwise; what its encoding lacks is written as an escape."""
+    target = stream or sys.stdout
+    pass_on(text.encode(getattr(target, "encoding", None) or "utf-8", "backslashreplace"), target)
 
 
 def say(text: str) -> None:
     """A line for people, on stderr."""
-    print(text, file=sys.stderr)
+    print_text(f"{text}\n", sys.stderr)
+
+
+def print_json(data: Mapping[str, Any]) -> None:
+    """One JSON document on stdout. Non-finite numbers become null, aware datetimes ISO 8601."""
+    import orjson
+
+    pass_on(orjson.dumps(data, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY), sys.stdout)
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table on stdout. Cells are plain text: nothing in them is taken for markup."""
-    table = Table(*columns, box=None, pad_edge=False, show_header=any(columns))
+    """A table on stdout, as wide as the terminal; the first column is never cut.
+
+    Cells are plain text: nothing in them is taken for markup.
+    """
+    from rich.console import Console
+    from rich.table import Column, Table
+    from rich.text import Text
+
+    first, *others = columns
+    headers = (Column(first, no_wrap=True), *(Column(name, overflow="fold") for name in others))
+    table = Table(*headers, box=None, pad_edge=False, show_header=any(columns))
     for row in rows:
         table.add_row(*map(Text, row))
-    console().print(table)
+    on_terminal = sys.stdout is not None and sys.stdout.isatty()
+    rendered = StringIO()
+    width = None if on_terminal else PIPE_WIDTH
+    Console(file=rendered, force_terminal=on_terminal, width=width, highlight=False).print(table)
+    print_text("".join(f"{line.rstrip()}\n" for line in rendered.getvalue().splitlines()))
 
 
-def console() -> Console:
-    """Colours and the terminal's width on a terminal, plain wide text in a pipe."""
-    return Console(width=None if sys.stdout.isatty() else PIPE_WIDTH, highlight=False)
+def counted(number: int, noun: str) -> str:
+    """``1 run``, ``2 runs``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def number(value: float) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from driftgate.cli.output import print_json
-from driftgate.cli.reports import JsonFileOption, MarkdownOption, write_report
+from driftgate.cli.reports import JsonFileOption, MarkdownOption, check_reports, write_report
 from driftgate.cli.session import Session, command
 from driftgate.cli.targets import BackendOption, SuiteOption
 from driftgate.cli.triggers import CadenceOption, EventOption, ScheduleOption, WriteOption, requests
@@ -19,7 +19,7 @@ from driftgate.cli.triggers import CadenceOption, EventOption, ScheduleOption, W
 def run(
     session: Session,
     *,
-    files: Annotated[list[Path], typer.Argument(metavar="FILES...", help="Test files; each runs at its home suite.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Test files; each runs at its home suite.")],
     backend: BackendOption = None,
     suite: SuiteOption = None,
     cadence: CadenceOption = None,
@@ -41,7 +41,7 @@ def run(
     report_md: MarkdownOption = None,
     report_json: JsonFileOption = None,
 ) -> None:
-    """Run test files; each passing attempt is judged, and stored where this run may write.
+    """Run test files and judge each that passes. Where this run may write, it is stored.
 
     Example: driftgate run tests/e2e/test_grpo.py --cadence nightly
     """
@@ -60,6 +60,7 @@ def run(
         continue_on_error=continue_on_error,
         keep_failed=keep_failed,
     )
+    check_reports(report_md, report_json)
     progress = PlainProgress(to_stderr=session.json)
     result = run_files(request, progress.output, progress)
     progress.finished(result)

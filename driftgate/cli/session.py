@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature, cleandoc, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from driftgate.cli.exits import ExitCode, problems_json
+from driftgate.cli.exits import problems_json
+from driftgate.cli.output import print_json
 from driftgate.config.load import load_config
 from driftgate.config.model import Config
 from gate.errors import SourceError
@@ -89,9 +90,15 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             function(session, **values)
 
     parameters = [*(p.replace(kind=Parameter.KEYWORD_ONLY) for p in own), *common]
+    with_session.__doc__ = _unwrapped_example(function.__doc__ or "")
     with_session.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     with_session.__annotations__ = {p.name: p.annotation for p in parameters}
     return with_session
+
+
+def _unwrapped_example(doc: str) -> str:
+    """The example on a line of its own that can be copied: the mark keeps the help from folding it."""
+    return cleandoc(doc).replace("\nExample: ", "\n\b\nExample: ")
 
 
 @contextmanager
@@ -99,7 +106,6 @@ def _problems_as_json(session: Session) -> Iterator[None]:
     try:
         yield
     except SourceError as error:
-        if not session.json:
-            raise
-        print(problems_json(error))
-        raise SystemExit(ExitCode.USAGE) from None
+        if session.json:
+            print_json(problems_json(error))
+        raise

@@ -26,10 +26,10 @@ def shadowed_package() -> tuple[str, Path | None] | None:
 def complaint(name: str, origin: Path | None) -> str:
     """One line: which package, whose it is, what to do."""
     if origin is None:
-        return f"driftgate: its own package '{name}' is missing from {distribution_root()}; install driftgate again"
+        return f"its own package '{name}' is missing from {distribution_root()}; install driftgate again"
     entry = origin.parent.parent if origin.name == "__init__.py" else origin.parent
     return (
-        f"driftgate: '{name}' would be loaded from {origin}, which hides driftgate's own package of that name; "
+        f"'{name}' would be loaded from {origin}, which hides driftgate's own package of that name; "
         f"take {entry} off PYTHONPATH (or start with 'driftgate' instead of 'python -m' in that folder)"
     )
 

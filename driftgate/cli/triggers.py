@@ -21,7 +21,7 @@ WriteOption = Annotated[
     bool | None,
     typer.Option(
         "--write/--no-write",
-        help="Insist on writing the baseline (an error where this run may not), or keep this run from writing.",
+        help="Insist on writing the baseline (refused where this run may not), or keep this run from writing.",
     ),
 ]
 

@@ -1,4 +1,4 @@
-"""The report on one call of ``run``: the same facts as JSON and as Markdown."""
+"""The report on a verdict and on one call of ``run``: the same facts as text, JSON and Markdown."""
 
 from __future__ import annotations
 
@@ -9,14 +9,29 @@ from typing import Any
 import orjson
 
 from driftgate.harness.attempts import AttemptResult
+from driftgate.harness.next_steps import next_steps
 from driftgate.harness.run import RunResult, TestReport
 from gate.outline import headline, safe
 from gate.report_markdown import code, markdown_report
+from gate.report_text import text_report
+from gate.verdict import Verdict
 from gate.verdict_json import to_json
 
 SCHEMA = 1
 _LARGEST_BYTES = 900_000
 """A job summary may have a mebibyte."""
+
+
+def verdict_text(verdict: Verdict) -> str:
+    """The gate's own report and what to do next, for a console."""
+    return text_report(verdict) + "".join(f"  next: {step}\n" for step in next_steps(verdict))
+
+
+def verdict_markdown(verdict: Verdict, *, max_bytes: int = 60_000) -> str:
+    """The gate's own report, of at most ``max_bytes``, and what to do next."""
+    return markdown_report(verdict, max_bytes=max_bytes) + "".join(
+        f"- next: {code(step)}\n" for step in next_steps(verdict)
+    )
 
 
 def as_json(result: RunResult) -> dict[str, Any]:
@@ -95,7 +110,7 @@ def _result(test: TestReport) -> str:
 def _section(test: TestReport, tests: int) -> Iterator[str]:
     yield f"### {code(safe(test.identity.test_path))}"
     yield ""
-    yield markdown_report(test.judgement.verdict, max_bytes=_LARGEST_BYTES // tests)
+    yield verdict_markdown(test.judgement.verdict, max_bytes=_LARGEST_BYTES // tests)
 
 
 def _cell(text: str) -> str:
