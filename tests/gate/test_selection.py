@@ -65,6 +65,13 @@ def test_a_reduction_lies_between_its_values(build, values, name):
     assert min(values) <= result <= max(values)
 
 
+@pytest.mark.parametrize("name", ["mean", "median", "p50", "p95"])
+def test_a_reduction_of_the_largest_doubles_does_not_overflow(build, name):
+    """Neither their sum nor their distance."""
+    assert reduced(name, build.np.array([1.7e308] * 4)) == 1.7e308
+    assert math.isfinite(reduced(name, build.np.array([-1.7e308, 1.7e308])))
+
+
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 def test_one_bad_value_does_not_hide_the_others(build, bad):
     """Its coordinate is an error that names the marker; the value stays as evidence."""
