@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.dialects import registry
 from sqlalchemy.engine import URL
 from sqlalchemy.pool import NullPool, StaticPool
 
@@ -16,9 +17,13 @@ CONNECT_TIMEOUT_S = 15
 BUSY_TIMEOUT_S = 10
 POOL_RECYCLE_S = 240
 
+registry.register("postgresql.quiet", "store.quiet_postgres", "QuietPostgres")
 
-def make_engine(url: URL, *, one_shot: bool, journal: str) -> Engine:
-    """``one_shot``: connections end with the call that made them; else they are pooled and checked before use."""
+
+def make_engine(url: URL, *, one_shot: bool, journal: str | None) -> Engine:
+    """``one_shot``: connections end with the call that made them; else they are pooled and checked before use.
+    ``journal``: SQLite's, None leaves it as it is.
+    """
     if url.drivername == "sqlite":
         return _sqlite_engine(url, journal)
     return _postgres_engine(url, one_shot=one_shot)
@@ -33,7 +38,7 @@ def _postgres_engine(url: URL, *, one_shot: bool) -> Engine:
         {"poolclass": NullPool} if one_shot else {"pool_pre_ping": True, "pool_recycle": POOL_RECYCLE_S}
     )
     return create_engine(
-        url,
+        url.set(drivername="postgresql+quiet"),
         # Prepared statements outlive a pooled transaction: the next client of the server connection gets their rows.
         connect_args={"prepare_threshold": None, "connect_timeout": CONNECT_TIMEOUT_S},
         use_native_hstore=False,
@@ -45,7 +50,7 @@ def _postgres_engine(url: URL, *, one_shot: bool) -> Engine:
     )
 
 
-def _sqlite_engine(url: URL, journal: str) -> Engine:
+def _sqlite_engine(url: URL, journal: str | None) -> Engine:
     path = sqlite_path(url)
     engine = create_engine(
         url,

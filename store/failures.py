@@ -41,22 +41,24 @@ def translated(url: URL) -> Iterator[None]:
 
 def unavailable(url: URL, error: DBAPIError) -> StoreUnavailable:
     cause = error.orig
-    if isinstance(cause, sqlite3.Error):
-        return _sqlite_failure(url, cause)
-    if getattr(cause, "sqlstate", None) in {_MISSING_TABLE, _MISSING_COLUMN}:
+    if is_missing(error):
         return SchemaMismatch(f"{shown(url)}: the schema is not the one this driftgate needs; {UPGRADE_HINT}")
-    return StoreUnavailable(f"{shown(url)}: {one_line(cause)}")
+    words = _sqlite_words(cause) if isinstance(cause, sqlite3.Error) else None
+    return StoreUnavailable(f"{shown(url)}: {words or one_line(cause)}")
+
+
+def is_missing(error: DBAPIError) -> bool:
+    """Whether a table or column that the statement names is not there."""
+    cause = error.orig
+    if isinstance(cause, sqlite3.Error):
+        return str(cause).startswith(("no such table", "no such column"))
+    return getattr(cause, "sqlstate", None) in {_MISSING_TABLE, _MISSING_COLUMN}
 
 
 def one_line(cause: BaseException | None) -> str:
     return " ".join(str(cause).split())
 
 
-def _sqlite_failure(url: URL, cause: sqlite3.Error) -> StoreUnavailable:
+def _sqlite_words(cause: sqlite3.Error) -> str | None:
     name = getattr(cause, "sqlite_errorname", None) or ""
-    for prefix, words in _SQLITE_WORDS.items():
-        if name.startswith(prefix):
-            return StoreUnavailable(f"{shown(url)}: {words}")
-    if "no such table" in str(cause) or "no such column" in str(cause):
-        return SchemaMismatch(f"{shown(url)}: the schema is not the one this driftgate needs; {UPGRADE_HINT}")
-    return StoreUnavailable(f"{shown(url)}: {one_line(cause)}")
+    return next((words for prefix, words in _SQLITE_WORDS.items() if name.startswith(prefix)), None)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, inspect, text
 from sqlalchemy.engine import URL
+from sqlalchemy.exc import DBAPIError
 
 from store.engine import make_engine
 from store.errors import SchemaMismatch, StoreUnavailable
-from store.failures import UPGRADE_HINT, translated
+from store.failures import UPGRADE_HINT, is_missing, translated
 from store.urls import parse_url, shown, sqlite_path
 
 if TYPE_CHECKING:
@@ -29,9 +30,14 @@ def upgrade(url: str) -> str:
     """
     parsed = parse_url(url)
     make_folder(parsed)
-    engine = make_engine(parsed, one_shot=True, journal="wal")
+    engine = make_engine(parsed, one_shot=True, journal=None)
+    isolation = {} if parsed.drivername == "sqlite" else {"isolation_level": "READ COMMITTED"}
     try:
-        with translated(parsed), engine.connect().execution_options(writes=True) as connection, connection.begin():
+        with (
+            translated(parsed),
+            engine.connect().execution_options(writes=True, **isolation) as connection,
+            connection.begin(),
+        ):
             upgrade_connection(parsed, connection)
     finally:
         engine.dispose()
@@ -44,7 +50,7 @@ def current(url: str) -> str | None:
     path = sqlite_path(parsed)
     if parsed.drivername == "sqlite" and (path is None or not path.exists()):
         return None
-    engine = make_engine(parsed, one_shot=True, journal="wal")
+    engine = make_engine(parsed, one_shot=True, journal=None)
     try:
         with translated(parsed), engine.connect() as connection:
             return revision_of(connection)
@@ -53,9 +59,13 @@ def current(url: str) -> str | None:
 
 
 def revision_of(connection: Connection) -> str | None:
-    if not inspect(connection).has_table("alembic_version"):
-        return None
-    revision: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    """None where there is no schema. Needs a connection outside of a transaction, or SQLite."""
+    try:
+        revision: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    except DBAPIError as error:
+        if is_missing(error):
+            return None
+        raise
     return revision
 
 
@@ -63,7 +73,8 @@ def upgrade_connection(url: URL, connection: Connection) -> None:
     """Upgrade inside the caller's transaction, which on SQLite already holds the write lock."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('driftgate db upgrade'))"))
-    found = revision_of(connection)
+    # On Postgres a statement that fails, as `revision_of` may, would end the transaction.
+    found = revision_of(connection) if inspect(connection).has_table("alembic_version") else None
     if found == HEAD:
         return
     refuse_newer(url, found)
