@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, select
@@ -41,30 +42,31 @@ def mark_trusted(connection: Connection, action: Action, selector: Selector) -> 
         return done
     if selector.standing:
         _lift_rule(connection, action)
-        changes = _lifted(connection, action, selector)
-    else:
-        (row,) = _selected(connection, action, selector)
-        if row.superseded_by is not None:
-            raise StoreConflict(
-                f"run {row.run_id} is superseded by run {row.superseded_by} and cannot be trusted; mark that one"
-            )
-        before = _trust_of(row)
-        after = Trust(trusted=True, marked=True, reason=None)
-        changes = {} if before.trusted else {row.seq: Change(row.run_id, before, after)}
-    return _apply(connection, action, changes)
+        return _lift(connection, action, selector)
+    (row,) = _selected(connection, action, selector)
+    if row.superseded_by is not None:
+        raise StoreConflict(
+            f"run {row.run_id} is superseded by run {row.superseded_by} and cannot be trusted; mark that one"
+        )
+    change = Change(row.run_id, _trust_of(row), Trust(trusted=True, marked=True, reason=None))
+    return _apply(connection, action, {row.seq: change} if change.flips else {})
 
 
-def _lifted(connection: Connection, action: Action, selector: Selector) -> dict[int, Change]:
+def _lift(connection: Connection, action: Action, selector: Selector) -> list[str]:
     """Each run that this selector holds gets back what it had, or passes to another standing mark that covers it."""
     held = and_(runs.c.project == action.project, runs.c.marked_by == str(selector), runs.c.superseded_by.is_(None))
     before_mark = _before_mark(connection, held, selector)
     rules = _rules(connection, action.project)
-    changes = {}
+    freed: dict[int, Change] = {}
     for row in connection.execute(_select_trust().where(held)).all():
+        back = before_mark[row.seq]
         other = next((one for one in covering(row.ci_run_id, row.commit_sha) if one in rules), None)
-        after = before_mark[row.seq] if other is None else held_by_rule(other, rules[other])
-        changes[row.seq] = Change(row.run_id, _trust_of(row), after)
-    return changes
+        if other is None:
+            freed[row.seq] = Change(row.run_id, _trust_of(row), back)
+        else:
+            taking = replace(action, selector=other, reason=rules[other], name=MARK_UNTRUSTED)
+            _apply(connection, taking, {row.seq: Change(row.run_id, back, held_by_rule(other, rules[other]))})
+    return _apply(connection, action, freed)
 
 
 def _before_mark(connection: Connection, held: ColumnElement[bool], selector: Selector) -> dict[int, Trust]:
@@ -166,7 +168,7 @@ def _flips_before(connection: Connection, action: Action) -> list[str] | None:
     lines = connection.execute(
         select(trust_events.c.changed, runs.c.run_id)
         .join(runs, runs.c.seq == trust_events.c.run_seq, isouter=True)
-        .where(trust_events.c.operation == action.operation)
+        .where(trust_events.c.operation == action.operation, trust_events.c.action == action.name)
         .order_by(trust_events.c.run_seq)
     ).all()
     return [line.run_id for line in lines if line.changed] if lines else None
