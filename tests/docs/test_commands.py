@@ -1,0 +1,107 @@
+"""The commands that the documentation shows are run, in order, and print what it shows."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from driftgate.config.load import load_config
+from driftgate.harness.test_files import read_test_file
+
+CHECKOUT = Path(__file__).parents[2]
+SHELL = ("sh", "bash", "console", "shell")
+BLOCK_ENDS = "\x1e"
+PROMISED_URL = re.compile(r"postgresql://ci:secret@[\w.-]+/driftgate")
+
+
+@pytest.fixture
+def shell(tmp_path, request, blocks):
+    """Runs one script after the other in one shell in a folder of its own; returns what each printed.
+
+    ``with Postgres`` in a mark puts a real database behind the URLs of the page.
+    """
+    marks = " ".join(block.mark for block in blocks)
+    url = request.getfixturevalue("empty_postgres_url") if "with Postgres" in marks else ""
+    environment = {"PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin", "HOME": str(tmp_path)}
+
+    def run(scripts):
+        script = f"\nprintf '{BLOCK_ENDS}'\n".join(scripts)
+        command = ["bash", "-euo", "pipefail", "-c", PROMISED_URL.sub(url, script)]
+        done = subprocess.run(
+            command,
+            cwd=tmp_path,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout
+        return done.stdout.split(BLOCK_ENDS)
+
+    return run
+
+
+def test_a_story_runs_as_written(story, blocks, shell, tmp_path):
+    """Every block marked to be run succeeds, in the order of the page; what it is shown to print, it prints."""
+    _prepare(story, blocks, tmp_path)
+    setting = "driftgate init" if any("after init" in block.mark for block in blocks) else "true"
+    _, *printed = shell([setting, *(block.text for block in blocks if block.kind == "run")])
+    for shown, whole, actual in _promises(blocks, printed):
+        assert not [line for line in shown if line not in actual], actual
+        assert not whole or shown == actual
+
+
+def _prepare(story, blocks, folder):
+    """The files that the page shows or, where a mark says ``in this folder``, those that lie beside it."""
+    if any("in this folder" in block.mark for block in blocks):
+        shutil.copytree(
+            CHECKOUT / story.parent, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
+        )
+    for block in blocks:
+        if block.kind == "file":
+            path = folder / block.detail
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.text)
+
+
+def _promises(blocks, printed):
+    """Shown lines, whether they are all of them, and the lines that the block before printed; both masked."""
+    index = -1
+    for block in blocks:
+        if block.kind == "run":
+            index += 1
+        elif block.kind == "output":
+            yield _masked(block.text), not block.detail, _masked(printed[index])
+
+
+def _masked(text):
+    """What differs from run to run is the same: run ids, and times."""
+    text = re.sub(r"\b[0-9a-f]{32}\b", "ID", text)
+    return re.sub(r"in \d+\.\d s", "in N s", text).splitlines()
+
+
+def test_every_command_shown_is_run_or_says_why_not(page, blocks):
+    """No block of shell commands goes untested unseen."""
+    silent = [block.text for block in blocks if block.language in SHELL and block.kind not in ("run", "not run")]
+    assert not silent
+
+
+def test_python_shown_compiles(page, blocks):
+    """Every Python block is Python."""
+    for block in blocks:
+        if block.language == "python":
+            compile(block.text.replace("…", "..."), str(page), "exec")
+
+
+def test_declarations_shown_are_valid(story, blocks, tmp_path):
+    """Test files on a page are accepted as the harness reads them."""
+    config = load_config(file=None, start=tmp_path, env={}, options={})
+    for block in blocks:
+        if block.kind == "file" and block.language == "python":
+            path = tmp_path / Path(block.detail).name
+            path.write_text(block.text)
+            assert read_test_file(path, tmp_path, config).problems == ()
