@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TypeVar
 
@@ -27,10 +27,9 @@ class Connections:
     A unit of work must be safe to repeat. Calls from several threads are safe.
     """
 
-    def __init__(self, url: URL, engine: Engine, delays: Sequence[float] = DELAYS_S) -> None:
+    def __init__(self, url: URL, engine: Engine) -> None:
         self._url = url
         self._engine = engine
-        self._delays = delays
         self._held = threading.local()
         self._schema_known = engine.dialect.name == "sqlite"
         shared = isinstance(engine.pool, StaticPool)
@@ -49,7 +48,7 @@ class Connections:
     def pinned(self) -> Iterator[None]:
         """One connection for every call that this thread makes inside the block."""
         with translated(self._url), self._turn:
-            connection = retrying(self._engine.connect, self._delays)
+            connection = retrying(self._engine.connect, DELAYS_S)
         with connection:
             self._held.connection = connection
             try:
@@ -70,7 +69,7 @@ class Connections:
                     return work(connection)
 
         with translated(self._url):
-            return retrying(attempt, self._delays)
+            return retrying(attempt, DELAYS_S)
 
     def _connection(self) -> AbstractContextManager[Connection]:
         held: Connection | None = getattr(self._held, "connection", None)

@@ -8,7 +8,10 @@ from contextlib import suppress
 
 
 class CountingProxy:
-    """``round_trips``: how often the client spoke after the server had answered. ``connections``: how often it connected."""
+    """``round_trips``: how often the client spoke after the server had answered. ``connections``: how often it connected.
+
+    ``lose_next_answer``: what the server says next never arrives, and the line is cut.
+    """
 
     def __init__(self, host: str, port: int) -> None:
         self._target = (host, port)
@@ -16,6 +19,7 @@ class CountingProxy:
         self.port = self._listener.getsockname()[1]
         self.round_trips = 0
         self.connections = 0
+        self.lose_next_answer = False
         self._sockets: list[socket.socket] = []
         self._threads = [threading.Thread(target=self._accept)]
         self._threads[0].start()
@@ -59,10 +63,14 @@ class CountingProxy:
 
     def _back(self, client: socket.socket, server: socket.socket, answered: threading.Event) -> None:
         for data in _received(server):
+            if self.lose_next_answer:
+                self.lose_next_answer = False
+                break
             answered.set()
             with suppress(OSError):
                 client.sendall(data)
         _shut(client)
+        _shut(server)
 
 
 def _received(source: socket.socket):
