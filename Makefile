@@ -1,27 +1,36 @@
 # Two commands matter to a newcomer: `make demo` and `make test`.
-PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+# The first Python on PATH that is new enough; a name or path in the environment or on the command line wins.
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+NAMES := python3 python3.14 python3.13 python3.12 python3.11 python
+PYTHON ?= $(shell for name in $(NAMES); do $$name -c '$(NEW_ENOUGH)' 2>/dev/null && echo $$name && break; done)
 
-.PHONY: demo test lint fix bench docs constraints clean
+.PHONY: demo test lint fix bench docs constraints clean system-packages
 
-$(VENV)/.runtime: pyproject.toml constraints.txt
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+# pip is the last thing that venv makes: without it an earlier attempt broke off.
+$(BIN)/pip:
+	@test -n "$(PYTHON)" || { echo "driftgate needs Python 3.11 or newer on PATH, or: make PYTHON=/path/to/python" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.runtime: pyproject.toml constraints.txt | $(BIN)/pip
 	$(PIP) install --quiet --constraint constraints.txt --editable .
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml constraints.txt
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/pip
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev]'
 	@touch $@ $(VENV)/.runtime
 
 demo: $(VENV)/.runtime
 	$(BIN)/driftgate demo
 
-test: $(VENV)/.dev
-	@if [ "$$CI" = true ]; then tests/install-system-packages; fi
+test: system-packages $(VENV)/.dev
 	$(BIN)/python -m pytest
+
+# In CI only: nobody's own machine is changed.
+system-packages:
+	@if [ "$$CI" = true ]; then PYTHON="$(PYTHON)" tests/install-system-packages; fi
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

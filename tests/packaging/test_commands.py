@@ -1,5 +1,7 @@
 """The few commands that people type: the Makefile and what CI starts."""
 
+import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -24,6 +26,40 @@ def test_ci_is_make_test_and_nothing_cleverer():
 
 
 def test_the_system_packages_are_installed_in_ci_alone():
-    """A developer's machine is never changed by ``make test``."""
-    asked = subprocess.run(["make", "-n", "test"], cwd=CHECKOUT, capture_output=True, text=True, check=True).stdout
-    assert 'if [ "$CI" = true ]; then tests/install-system-packages; fi' in asked
+    """Nobody's own machine is changed: what `make test` runs first does so under CI=true only."""
+    asked = subprocess.run(["make", "-n", "system-packages"], cwd=CHECKOUT, capture_output=True, text=True, check=True)
+    assert re.search(r'if \[ "\$CI" = true \]; then \S+ tests/install-system-packages; fi', asked.stdout)
+
+
+@pytest.fixture
+def make(tmp_path):
+    """Runs make in an empty checkout, with only these programs on PATH besides the system's plain tools."""
+    shutil.copy(CHECKOUT / "Makefile", tmp_path)
+    for name in ("pyproject.toml", "constraints.txt"):
+        (tmp_path / name).touch()
+    for name in ("make", "sh", "touch", "test"):
+        (tmp_path / "bin").mkdir(exist_ok=True)
+        (tmp_path / "bin" / name).symlink_to(shutil.which(name))
+
+    def run(target, programs):
+        for name, script in programs.items():
+            path = tmp_path / "bin" / name
+            path.write_text(f"#!/bin/sh\n{script}\n")
+            path.chmod(0o755)
+        command = ["make", "-n", target]
+        environment = {"PATH": str(tmp_path / "bin")}
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+
+    return run
+
+
+def test_the_environment_is_made_with_a_python_that_is_new_enough(make):
+    """An old python3 is passed over for a newer one beside it."""
+    asked = make("demo", {"python3": "exit 1", "python3.12": "exit 0"}).stdout
+    assert "\npython3.12 -m venv .venv\n" in asked
+
+
+def test_without_such_a_python_it_says_so(make):
+    """The recipe ends with one line before anything is made."""
+    asked = make("demo", {"python3": "exit 1"}).stdout
+    assert asked.startswith('test -n "" || { echo "driftgate needs Python 3.11 or newer')
