@@ -16,6 +16,8 @@ from store.urls import sqlite_path
 CONNECT_TIMEOUT_S = 15
 BUSY_TIMEOUT_S = 10
 POOL_RECYCLE_S = 240
+KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 30_000}
+"""So that a server which vanished without a word is noticed within a minute."""
 
 registry.register("postgresql.quiet", "store.quiet_postgres", "QuietPostgres")
 
@@ -40,7 +42,7 @@ def _postgres_engine(url: URL, *, one_shot: bool) -> Engine:
     return create_engine(
         url.set(drivername="postgresql+quiet"),
         # Prepared statements outlive a pooled transaction: the next client of the server connection gets their rows.
-        connect_args={"prepare_threshold": None, "connect_timeout": CONNECT_TIMEOUT_S},
+        connect_args={"prepare_threshold": None, "connect_timeout": CONNECT_TIMEOUT_S, **KEEPALIVE},
         use_native_hstore=False,
         # A read is one statement, one round trip; a write sends BEGIN and COMMIT itself, together with its work.
         isolation_level="AUTOCOMMIT",

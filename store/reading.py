@@ -9,7 +9,6 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from gate.history import POINT_COUNT_RUNS, History, RunRef, SpecHistory, StoredSeries
@@ -71,7 +70,9 @@ def _history(rows: Sequence[Any], hashes: Mapping[str, SpecKey]) -> History:
     steps = {row.step_set_id: np.array(row.steps, np.int64) for row in rows if row.steps is not None}
     for row in ordered:
         if row.kind == SERIES_ROW:
-            by_key[row.key].append((row.uses, _stored(row, steps)))
+            values = np.array(row.values, np.float64)
+            stored = StoredSeries(_run_ref(row), steps[row.step_set_id], values, row.points)
+            by_key[row.key].append((row.uses, stored))
     return History(
         specs={
             key: _spec_history(by_key[key_hash], in_force(epochs, key.metric_key)) for key_hash, key in hashes.items()
@@ -87,11 +88,6 @@ def _spec_history(newest_first: list[tuple[int, StoredSeries]], epoch_id: str | 
     return SpecHistory(
         baseline=used_as(BASELINE), anchor=used_as(ANCHOR)[::-1], valid=used_as(VALID), epoch_id=epoch_id
     )
-
-
-def _stored(row: Any, steps: Mapping[int, NDArray[np.int64]]) -> StoredSeries:
-    values = np.array(row.values, np.float64)
-    return StoredSeries(run=_run_ref(row), steps=steps[row.step_set_id], values=values, points=row.points)
 
 
 def _run_ref(row: Any) -> RunRef:

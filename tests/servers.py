@@ -70,6 +70,8 @@ class PgBouncer:
         give_away(folder)
 
     def start(self) -> None:
+        if pgbouncer_program() is None:
+            raise RuntimeError("PgBouncer is not installed; run tests/install-system-packages")
         self._process = start_unprivileged([pgbouncer_program(), str(self._settings)], self._settings.parent)
         wait_for_port(self.port, self._process)
 

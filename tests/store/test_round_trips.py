@@ -41,6 +41,14 @@ def test_a_gate_call_takes_at_most_four_round_trips_on_one_connection(proxied, b
     assert written.untrusted_reason.startswith("standing mark")
 
 
+def test_a_first_call_adds_little_to_the_connection(proxied):
+    """Encryption, start, two for the password, one for the schema's revision, one for the call itself."""
+    proxy, url = proxied
+    with open_store(url) as store:
+        store.list_series("default")
+        assert proxy.round_trips <= 6
+
+
 def test_between_gate_calls_no_connection_is_held(proxied, build):
     """A one-shot store connects for a call and hangs up after it."""
     proxy, url = proxied
