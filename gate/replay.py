@@ -13,23 +13,11 @@ from gate.case import Case
 from gate.errors import DriftgateError
 from gate.evaluate import judge, outcome_of
 from gate.history import RunRef, SpecHistory, StoredSeries
-from gate.identity import AGGREGATE_STEP, SpecKey
-from gate.selection import NO_STEP, Selection
+from gate.identity import SpecKey
+from gate.selection import Selection
+from gate.stored_selection import SpecValues, stored_selection
 from gate.verdict import SpecVerdict, Verdict
 from gate.verdict_reading import from_json
-
-
-class SpecValues(Protocol):
-    """The stored values of one gate spec in one run: ``steps`` ascending, as long as ``values``."""
-
-    @property
-    def key(self) -> SpecKey: ...
-    @property
-    def steps(self) -> Sequence[int]: ...
-    @property
-    def values(self) -> Sequence[float]: ...
-    @property
-    def points(self) -> int: ...
 
 
 class RunFacts(Protocol):
@@ -72,7 +60,7 @@ def replay(stored: Mapping[str, Any], series: Sequence[SpecValues], runs: Sequen
     own = {values.key: values for values in series}
     rows = {(run.run.run_id, values.key): _row(run.run, values) for run in runs for values in run.series}
     judged = tuple(
-        judge(_case(before, spec, _selection(spec, own.get(spec.spec.key), document.get("at_step")), rows))
+        judge(_case(before, spec, stored_selection(spec, own.get(spec.spec.key), document.get("at_step")), rows))
         for spec, document in zip(before.specs, stored["specs"], strict=True)
     )
     outcome = outcome_of(judged) if judged else before.outcome
@@ -94,34 +82,3 @@ def _case(before: Verdict, spec: SpecVerdict, selection: Selection, rows: _Rows)
 def _row(run: RunFacts, values: SpecValues) -> StoredSeries:
     ref = RunRef(run.run_id, run.created_at, run.trusted, run.counting, run.valid)
     return StoredSeries(ref, np.array(values.steps, np.int64), np.array(values.values, np.float64), values.points)
-
-
-def _selection(spec: SpecVerdict, own: SpecValues | None, at_step: int | None) -> Selection:
-    """The stored values, and between them the coordinates that had none to store."""
-    found = {} if own is None else dict(zip(own.steps, own.values, strict=True))
-    values = {step: (_came_from(step, at_step), value, "") for step, value in found.items()} | _erroneous(spec)
-    steps = sorted(values)
-    problems = spec.checks["selection"].facts["problems"] if "selection" in spec.checks else ()
-    return Selection(
-        steps=np.array(steps, np.int64),
-        at_steps=np.array([values[step][0] for step in steps], np.int64),
-        values=np.array([values[step][1] for step in steps], np.float64),
-        errors={index: values[step][2] for index, step in enumerate(steps) if values[step][2]},
-        problems=tuple(problems),
-        points=spec.points,
-    )
-
-
-def _came_from(step: int, at_step: int | None) -> int:
-    if step != AGGREGATE_STEP:
-        return step
-    return NO_STEP if at_step is None else at_step
-
-
-def _erroneous(spec: SpecVerdict) -> dict[int, tuple[int, float, str]]:
-    """Step to (at_step, value, what is wrong) of the coordinates that selection could not judge."""
-    errors = spec.columns["selection"].reasons if "selection" in spec.columns else {}
-    return {
-        int(spec.steps[index]): (int(spec.at_steps[index]), float(spec.values[index]), text)
-        for index, text in errors.items()
-    }

@@ -1,0 +1,59 @@
+"""What a run's record gave to judge, from what is stored of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from gate.identity import AGGREGATE_STEP, SpecKey
+from gate.selection import NO_STEP, Selection
+from gate.verdict import SpecVerdict
+
+
+class SpecValues(Protocol):
+    """The stored values of one gate spec in one run: ``steps`` ascending, as long as ``values``."""
+
+    @property
+    def key(self) -> SpecKey: ...
+    @property
+    def steps(self) -> Sequence[int]: ...
+    @property
+    def values(self) -> Sequence[float]: ...
+    @property
+    def points(self) -> int: ...
+
+
+def stored_selection(spec: SpecVerdict, own: SpecValues | None, at_step: int | None) -> Selection:
+    """The stored values, and between them the coordinates that had none to store.
+
+    ``spec`` is the stored verdict, which alone knows what was wrong with the record; ``at_step`` its fact of that name.
+    """
+    found = {} if own is None else dict(zip(own.steps, own.values, strict=True))
+    values = {step: (_came_from(step, at_step), value, "") for step, value in found.items()} | _erroneous(spec)
+    steps = sorted(values)
+    problems = spec.checks["selection"].facts["problems"] if "selection" in spec.checks else ()
+    return Selection(
+        steps=np.array(steps, np.int64),
+        at_steps=np.array([values[step][0] for step in steps], np.int64),
+        values=np.array([values[step][1] for step in steps], np.float64),
+        errors={index: values[step][2] for index, step in enumerate(steps) if values[step][2]},
+        problems=tuple(problems),
+        points=spec.points,
+    )
+
+
+def _came_from(step: int, at_step: int | None) -> int:
+    if step != AGGREGATE_STEP:
+        return step
+    return NO_STEP if at_step is None else at_step
+
+
+def _erroneous(spec: SpecVerdict) -> dict[int, tuple[int, float, str]]:
+    """Step to (at_step, value, what is wrong) of the coordinates that selection could not judge."""
+    errors = spec.columns["selection"].reasons if "selection" in spec.columns else {}
+    return {
+        int(spec.steps[index]): (int(spec.at_steps[index]), float(spec.values[index]), text)
+        for index, text in errors.items()
+    }
