@@ -23,11 +23,9 @@ def _load(name: str):
 
 
 servers = _load("servers")
-no_skips = _load("no_skips")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(no_skips, "no_skips")
     config.addinivalue_line("markers", "pgbouncer: needs PgBouncer; deselected where it is not installed, never in CI")
 
 

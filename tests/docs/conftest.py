@@ -33,8 +33,8 @@ class Block:
 
 
 def pages() -> list[Path]:
-    """Every page that people read, as paths relative to the checkout."""
-    found = [*CHECKOUT.glob("*.md"), *CHECKOUT.glob("docs/**/*.md"), *CHECKOUT.glob("examples/**/*.md")]
+    """Every page of the documentation, as paths relative to the checkout."""
+    found = [*CHECKOUT.glob("*.md"), *CHECKOUT.glob("docs/**/*.md")]
     return sorted(path.relative_to(CHECKOUT) for path in found)
 
 

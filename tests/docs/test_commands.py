@@ -1,7 +1,6 @@
 """The commands that the documentation shows are run, in order, and print what it shows."""
 
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 from driftgate.config.load import load_config
 from driftgate.harness.test_files import read_test_file
 
-CHECKOUT = Path(__file__).parents[2]
 SHELL = ("sh", "bash", "console", "shell")
 BLOCK_ENDS = "\x1e"
 PROMISED_URL = re.compile(r"postgresql://ci:secret@[\w.-]+/driftgate")
@@ -71,7 +69,7 @@ def _script(block):
 
 def test_a_story_runs_as_written(story, blocks, shell, tmp_path):
     """Every block marked to be run succeeds, in the order of the page; what it is shown to print, it prints."""
-    _prepare(story, blocks, tmp_path)
+    _prepare(blocks, tmp_path)
     setting = "driftgate init" if any("after init" in block.mark for block in blocks) else "true"
     _, *printed = shell([setting, *map(_script, (block for block in blocks if block.kind == "run"))])
     for shown, whole, actual in _promises(blocks, printed):
@@ -79,12 +77,8 @@ def test_a_story_runs_as_written(story, blocks, shell, tmp_path):
         assert not whole or shown == actual
 
 
-def _prepare(story, blocks, folder):
-    """The files that the page shows or, where a mark says ``in this folder``, those that lie beside it."""
-    if any("in this folder" in block.mark for block in blocks):
-        shutil.copytree(
-            CHECKOUT / story.parent, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
-        )
+def _prepare(blocks, folder):
+    """The files that the page shows."""
     for block in blocks:
         if block.kind == "file":
             path = folder / block.detail

@@ -58,4 +58,4 @@ def test_an_expected_failure_is_no_skip(tmp_path):
 
 def test_the_plugin_is_in_use(pytestconfig):
     """The suite itself runs with it."""
-    assert pytestconfig.pluginmanager.has_plugin("no_skips")
+    assert pytestconfig.pluginmanager.has_plugin("tests.no_skips")
