@@ -46,7 +46,10 @@ class Connections:
 
     @contextmanager
     def pinned(self) -> Iterator[None]:
-        """One connection for every call that this thread makes inside the block."""
+        """One connection for every call that this thread makes inside the block; a block inside a block shares it."""
+        if hasattr(self._held, "connection"):
+            yield
+            return
         with translated(self._url), self._turn:
             connection = retrying(self._engine.connect, DELAYS_S)
         with connection:

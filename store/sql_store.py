@@ -25,6 +25,7 @@ from store.contract import (
     TrustEvent,
     TrustGrain,
 )
+from store.prepared import prepare
 from store.selectors import one_selector
 from store.trust import MARK_TRUSTED, MARK_UNTRUSTED, Action
 
@@ -44,7 +45,7 @@ class SqlMetricHistoryStore:
         return self._connections.pinned()
 
     def write_run(self, run: NewRun) -> StoredRun:
-        prepared = writing.prepare(run)
+        prepared = prepare(run)
         return self._connections.write(lambda connection: writing.write_run(connection, prepared))
 
     def recent_trusted_values(

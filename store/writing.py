@@ -2,51 +2,27 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import cache
+from datetime import UTC
 from typing import Any
 
-from sqlalchemy import Connection, Select, Text, bindparam, cast, literal, null, select, union_all
+from sqlalchemy import Connection, select
 
 from store.addressing import address, this_series
-from store.checks import check_json, check_key, check_run
 from store.connections import queue
 from store.contract import NewRun, StoredRun
 from store.epoch_chain import EpochStart, in_force
 from store.errors import StoreConflict
-from store.hashing import content_hash, series_hash
-from store.run_rows import environment_of, select_runs, stored_run
-from store.schema import epochs, mark_rules, runs, trust_events
-from store.selectors import covering
+from store.prepared import PreparedRun
+from store.run_rows import select_runs, stored_run
+from store.schema import runs, trust_events
 from store.series_row import lock_series
+from store.surroundings import Surroundings, read_surroundings
 from store.trust import MARK_UNTRUSTED, Action, Change, Trust, event_row, held_by_rule
 from store.values_rows import insert_values
 
 EPOCH_CHANGED = "epoch changed"
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedRun:
-    """A checked run with everything that is known before the database is asked."""
-
-    run: NewRun
-    run_id: str
-    key: str
-    content_hash: str
-    environment: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What the database holds that bears on a run: read under the series' lock."""
-
-    same_key: Any | None
-    rules: Sequence[Any]
-    rivals: Sequence[Any]
-    epochs: Sequence[EpochStart]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +38,10 @@ class Decision:
         return self.trust if self.rule is None else held_by_rule(self.rule.id, self.rule.detail)
 
 
-def prepare(run: NewRun) -> PreparedRun:
-    """Raises ValueError as `write_run` promises."""
-    check_run(run, datetime.now(UTC))
-    environment = environment_of(run.provenance)
-    check_json("provenance", environment)
-    return PreparedRun(
-        run=run,
-        run_id=uuid.uuid4().hex,
-        key=_idempotency_key(run),
-        content_hash=content_hash(run.identity, run.series),
-        environment=environment,
-    )
-
-
 def write_run(connection: Connection, prepared: PreparedRun) -> StoredRun:
     """The transaction of `write_run`; safe to repeat with the same prepared run."""
     lock_series(connection, prepared.run.identity)
-    found = _surroundings(connection, prepared)
+    found = read_surroundings(connection, prepared)
     if found.same_key is not None:
         return _repeated(connection, prepared, found.same_key)
     decision = _decide(prepared, found)
@@ -90,65 +52,6 @@ def write_run(connection: Connection, prepared: PreparedRun) -> StoredRun:
     if decision.superseded_by is None and found.rivals:
         _supersede(connection, prepared.run_id, [rival.id for rival in found.rivals])
     return _as_stored(prepared, decision)
-
-
-def _idempotency_key(run: NewRun) -> str:
-    if run.idempotency_key is not None:
-        return check_key(run.idempotency_key)
-    facts = run.provenance
-    if facts.ci_run_id is None:
-        raise ValueError("a run without a CI run id needs an idempotency key, so that a retry is not stored twice")
-    return f"{series_hash(run.identity)} {facts.ci_run_id} {facts.ci_run_attempt} {facts.test_attempt}"
-
-
-@cache
-def _surroundings_query() -> Select[Any]:
-    """Parameters: identity, key, selectors (expanding), ci_run_id."""
-    same_key = select(
-        literal("same_key", Text).label("kind"),
-        runs.c.run_id.label("id"),
-        runs.c.content_hash.label("detail"),
-        cast(null(), Text).label("actor"),
-        cast(null(), epochs.c.position.type).label("first"),
-        cast(null(), epochs.c.position.type).label("second"),
-    ).where(runs.c.project == bindparam("at_project"), runs.c.idempotency_key == bindparam("key"))
-    rules = select(
-        literal("rule", Text), mark_rules.c.selector, mark_rules.c.reason, mark_rules.c.actor, null(), null()
-    ).where(
-        mark_rules.c.project == bindparam("at_project"),
-        mark_rules.c.selector.in_(bindparam("selectors", expanding=True)),
-        mark_rules.c.lifted_at.is_(None),
-    )
-    rivals = select(
-        literal("rival", Text), runs.c.run_id, null(), null(), runs.c.ci_run_attempt, runs.c.test_attempt
-    ).where(
-        runs.c.project == bindparam("at_project"),
-        runs.c.ci_run_id == bindparam("ci_run_id", type_=runs.c.ci_run_id.type),
-        runs.c.series_id == this_series(),
-        runs.c.superseded_by.is_(None),
-    )
-    starts = select(
-        literal("epoch", Text), epochs.c.epoch_id, epochs.c.metric_key, null(), epochs.c.position, null()
-    ).where(epochs.c.series_id == this_series(), epochs.c.undone_at.is_(None))
-    return select(union_all(same_key, rules, rivals, starts).subquery())
-
-
-def _surroundings(connection: Connection, prepared: PreparedRun) -> Surroundings:
-    facts = prepared.run.provenance
-    parameters = address(prepared.run.identity) | {
-        "key": prepared.key,
-        "selectors": covering(facts.ci_run_id, facts.commit_sha),
-        "ci_run_id": facts.ci_run_id,
-    }
-    by_kind: dict[str, list[Any]] = {"same_key": [], "rule": [], "rival": [], "epoch": []}
-    for row in connection.execute(_surroundings_query(), parameters):
-        by_kind[row.kind].append(row)
-    return Surroundings(
-        same_key=next(iter(by_kind["same_key"]), None),
-        rules=by_kind["rule"],
-        rivals=by_kind["rival"],
-        epochs=[EpochStart(row.first, row.id, row.detail) for row in by_kind["epoch"]],
-    )
 
 
 def _repeated(connection: Connection, prepared: PreparedRun, same_key: Any) -> StoredRun:

@@ -49,6 +49,16 @@ def test_a_first_call_adds_little_to_the_connection(proxied):
         assert proxy.round_trips <= 6
 
 
+def test_a_pinned_block_inside_another_shares_its_connection(proxied):
+    """Whoever pins need not know whether a caller did."""
+    proxy, url = proxied
+    with open_store(url) as store, store.pinned():
+        with store.pinned():
+            store.list_series("default")
+        store.list_series("default")
+        assert proxy.connections == 1
+
+
 def test_between_gate_calls_no_connection_is_held(proxied, build):
     """A one-shot store connects for a call and hangs up after it."""
     proxy, url = proxied
