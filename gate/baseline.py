@@ -17,8 +17,8 @@ class Baseline:
     """The newest counting values at each of m coordinates.
 
     ``n`` int64 (m,): how many values; ``mean`` float64 (m,): their mean, NaN where there are none, never outside their
-    minimum and maximum. ``run_ids``, newest first: every run that a mean used and the newest `POINT_COUNT_RUNS`; rows
-    of these runs alone give the same `Baseline` and the same usual number of points.
+    minimum and maximum. ``run_ids``, in the order of the rows: every run that a mean used and the newest that the
+    other checks look at; rows of these runs alone give the same `Baseline` and the same answers.
     """
 
     n: NDArray[np.int64]
@@ -26,10 +26,14 @@ class Baseline:
     run_ids: tuple[str, ...]
 
     @classmethod
-    def of(cls, rows: Sequence[StoredSeries], steps: NDArray[np.int64], limit: int) -> Baseline:
-        """From ``rows``, newest first; each coordinate takes the first ``limit`` rows that have its step."""
+    def of(
+        cls, rows: Sequence[StoredSeries], steps: NDArray[np.int64], limit: int, newest: int = POINT_COUNT_RUNS
+    ) -> Baseline:
+        """From ``rows``, newest first; each coordinate takes the first ``limit`` rows that have its step. The first
+        ``newest`` are named, used or not.
+        """
         values, n, used = _gathered(rows, steps, limit)
-        run_ids = tuple(rows[index].run.run_id for index in sorted({*used, *range(len(rows))[:POINT_COUNT_RUNS]}))
+        run_ids = tuple(rows[index].run.run_id for index in sorted({*used, *range(len(rows))[:newest]}))
         return cls(n, column_means(values), run_ids)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gate.baseline import Baseline
-from gate.history import SpecHistory, StoredSeries
+from gate.history import POINT_COUNT_RUNS, SpecHistory, StoredSeries
 from gate.policy import GatePolicy
 from gate.selection import Selection
 from gate.spec import GateSpec
@@ -18,23 +18,46 @@ from gate.verdict import CheckColumns, SpecCheck, Status
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Case:
-    """One gate spec of one run, prepared for its checks."""
+    """One gate spec of one run, prepared for its checks.
+
+    ``anchor``: the values of the epoch's first runs, all of them; a reference only where the anchor `is_full`.
+    """
 
     spec: GateSpec
     selection: Selection
     history: SpecHistory
     baseline: Baseline
+    anchor: Baseline
     policy: GatePolicy
 
     @classmethod
     def prepare(cls, spec: GateSpec, selection: Selection, history: SpecHistory, policy: GatePolicy) -> Case:
-        baseline = Baseline.of(history.baseline, selection.steps, policy.history)
-        return cls(spec, selection, history, baseline, policy)
+        newest = max(POINT_COUNT_RUNS, policy.shift_runs - 1)
+        baseline = Baseline.of(history.baseline, selection.steps, policy.history, newest)
+        anchor_rows = history.anchor[: policy.anchor_runs] if spec.checks else ()
+        anchor = Baseline.of(anchor_rows, selection.steps, policy.anchor_runs)
+        return cls(spec, selection, history, baseline, anchor, policy)
 
     @property
     def rows(self) -> Sequence[StoredSeries]:
         """The counting runs that carry this gate spec, newest first."""
         return self.history.baseline
+
+    @property
+    def anchor_rows(self) -> Sequence[StoredSeries]:
+        """The first counting runs of the epoch, oldest first; none where no drift check applies."""
+        return self.history.anchor[: self.policy.anchor_runs] if self.spec.checks else ()
+
+    @property
+    def anchor_is_full(self) -> bool:
+        return len(self.anchor_rows) == self.policy.anchor_runs
+
+    @property
+    def judgeable(self) -> NDArray[np.bool_]:
+        """Where selection found a value."""
+        found = np.ones(self.selection.steps.size, np.bool_)
+        found[list(self.selection.errors)] = False
+        return found
 
     def statuses(self, initial: Status) -> NDArray[np.int8]:
         """A status for every coordinate: ERROR where selection found no judgeable value, else ``initial``."""

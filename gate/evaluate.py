@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from gate.anchor import anchor_lost_notice, check_anchor
 from gate.case import Case, Check
 from gate.completeness import check_selection, few_points_notice
-from gate.corridor import check_corridor
 from gate.history import HistoryReader
 from gate.identity import SeriesIdentity
 from gate.limits import check_limits
 from gate.policy import GatePolicy
 from gate.provenance import Provenance
+from gate.recent import check_corridor
 from gate.record import Record
 from gate.selection import select
+from gate.shift import check_shift, incomparable_notice
 from gate.spec import GateSpec
 from gate.verdict import Notice, Outcome, SpecVerdict, Verdict
 
@@ -21,9 +23,12 @@ NO_DECLARATION = "no declaration"
 CHECKS: Mapping[str, Check] = {
     "selection": check_selection,
     "corridor": check_corridor,
+    "anchor": check_anchor,
+    "shift": check_shift,
     "limits": check_limits,
 }
 """Every check by its name in the verdict, in the order in which reports tell them."""
+SPEC_NOTICES: Sequence[Callable[[Case], Notice | None]] = (few_points_notice, anchor_lost_notice, incomparable_notice)
 
 
 def evaluate(
@@ -43,11 +48,11 @@ def evaluate(
     if not specs:
         return Verdict("not_judged", identity, policy, provenance, reason=NO_DECLARATION)
     history = reader.read_history(
-        identity, [spec.key for spec in specs], policy.history, policy.anchor_runs, provenance.ci_run_id
+        identity, [spec.key for spec in specs], policy.newest_needed, policy.anchor_runs, provenance.ci_run_id
     )
     cases = [Case.prepare(spec, select(spec, record), history.of(spec.key), policy) for spec in specs]
     judged = tuple(judge(case) for case in cases)
-    warnings = (*_record_notices(record), *filter(None, map(few_points_notice, cases)))
+    warnings = (*_record_notices(record), *(notice for case in cases for notice in _spec_notices(case)))
     return Verdict(outcome_of(judged), identity, policy, provenance, judged, warnings)
 
 
@@ -64,12 +69,17 @@ def judge(case: Case) -> SpecVerdict:
         checks={name: answer.check for name, answer in answers.items()},
         points=selection.points,
         baseline=case.baseline.run_ids,
+        anchor=tuple(row.run.run_id for row in case.anchor_rows),
         epoch_id=case.history.epoch_id,
     )
 
 
 def outcome_of(specs: Sequence[SpecVerdict]) -> Outcome:
     return "trusted" if all(spec.trusted for spec in specs) else "not_trusted"
+
+
+def _spec_notices(case: Case) -> Iterator[Notice]:
+    return (notice for note in SPEC_NOTICES if (notice := note(case)) is not None)
 
 
 def _record_notices(record: Record) -> Iterator[Notice]:

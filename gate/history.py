@@ -62,12 +62,15 @@ class SpecHistory:
     ``anchor``: oldest first, the first ``anchor_runs`` counting runs of the epoch that carry the spec.
     ``valid``: newest first, the newest `VALID_RUNS` valid runs that carry the spec, red ones too.
     ``epoch_id``: the epoch in force for this metric, None before the first was started.
+    ``anchor_ever``: how many runs of the epoch that carry the spec count or once did (trusted by the gate, not
+    superseded), counted up to ``anchor_runs``.
     """
 
     baseline: tuple[StoredSeries, ...] = ()
     anchor: tuple[StoredSeries, ...] = ()
     valid: tuple[StoredSeries, ...] = ()
     epoch_id: str | None = None
+    anchor_ever: int = 0
 
 
 @dataclass(frozen=True, slots=True)

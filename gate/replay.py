@@ -72,10 +72,11 @@ _Rows = Mapping[tuple[str, SpecKey], StoredSeries]
 
 def _case(before: Verdict, spec: SpecVerdict, selection: Selection, rows: _Rows) -> Case:
     key = spec.spec.key
-    missing = [run_id for run_id in spec.baseline if (run_id, key) not in rows]
+    missing = [run_id for run_id in (*spec.baseline, *spec.anchor) if (run_id, key) not in rows]
     if missing:
         raise DriftgateError(f"{key.metric_key}: the values of run {missing[0]} are not in the store; cannot replay")
-    history = SpecHistory(tuple(rows[run_id, key] for run_id in spec.baseline), epoch_id=spec.epoch_id)
+    baseline, anchor = (tuple(rows[run_id, key] for run_id in ids) for ids in (spec.baseline, spec.anchor))
+    history = SpecHistory(baseline, anchor, epoch_id=spec.epoch_id)
     return Case.prepare(spec.spec, selection, history, before.policy)
 
 

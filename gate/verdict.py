@@ -21,6 +21,8 @@ from gate.spec import GateSpec
 
 Outcome = Literal["trusted", "not_trusted", "not_judged"]
 Mode = Literal["shadow", "enforced"]
+WITHOUT_HISTORY = ("selection", "limits")
+"""The checks that compare with nothing stored."""
 
 
 class Status(IntEnum):
@@ -102,8 +104,10 @@ class SpecVerdict:
 
     @property
     def status(self) -> Status:
-        """The worst of its checks."""
-        return max((check.status for check in self.checks.values()), default=Status.PASS)
+        """The worst of its checks. A check that is not active yet does not hide that another compared and passed."""
+        worst = max((check.status for check in self.checks.values()), default=Status.PASS)
+        compared = (check.status for name, check in self.checks.items() if name not in WITHOUT_HISTORY)
+        return Status.PASS if worst is Status.INACTIVE and Status.PASS in compared else worst
 
     @property
     def trusted(self) -> bool:

@@ -61,6 +61,11 @@ def rows(runs, counts=None) -> tuple[StoredSeries, ...]:
     )
 
 
+def past(stored, anchor_runs=20, **facts) -> SpecHistory:
+    """What a store reads of ``stored`` (newest first) where every run counts."""
+    return SpecHistory(tuple(stored), tuple(stored[::-1][:anchor_runs]), tuple(stored[:20]), epoch_id="e1", **facts)
+
+
 class Reader:
     """Hands out a fixed history and remembers how it was asked."""
 
@@ -74,8 +79,14 @@ class Reader:
 
 
 def reader(**baselines) -> Reader:
-    """A reader for specs made by ``spec(metric)``: metric to rows, under every key of that metric."""
-    return Reader(_AnySpec({metric: SpecHistory(tuple(stored), epoch_id="e1") for metric, stored in baselines.items()}))
+    """A reader for specs made by ``spec(metric)``: metric to rows of a baseline, or to a whole history, under every key
+    of that metric.
+    """
+    return Reader(_AnySpec({metric: _history(stored) for metric, stored in baselines.items()}))
+
+
+def _history(stored):
+    return stored if isinstance(stored, SpecHistory) else SpecHistory(tuple(stored), epoch_id="e1")
 
 
 class _AnySpec(History):

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.corridor import Corridor, quorum
+from gate.corridor import Corridor
+from gate.quorum import quorum
 from gate.spec import Constraint
 from gate.verdict import Status
 

@@ -64,7 +64,7 @@ def test_twin_agrees(build, twin, policy_of, declared, points, past):
     runs, facts = past
     spec, policy = build.spec("m", *declared), policy_of(facts)
     stored = build.rows([values for values, _ in runs], [count for _, count in runs])
-    judged = build.judge(spec, build.record(m=points), build.reader(m=stored), policy).specs[0]
+    judged = build.judge(spec, build.record(m=points), build.reader(m=build.past(stored)), policy).specs[0]
     assert _statuses(judged) == twin.verdict(spec, points, runs, policy)
 
 
@@ -77,8 +77,45 @@ def test_twin_agrees_on_the_quorum(build, twin, policy_of, base, data):
     runs = [(dict(enumerate(base)), size)] * 3
     spec, policy = build.spec(), policy_of(("balanced", 20, 0.8))
     stored = build.rows([values for values, _ in runs])
-    judged = build.judge(spec, build.record(m=points), build.reader(m=stored), policy).specs[0]
+    judged = build.judge(spec, build.record(m=points), build.reader(m=build.past(stored)), policy).specs[0]
     assert _statuses(judged) == twin.verdict(spec, points, runs, policy)
+
+
+LEVELS = st.sampled_from([0.0, -0.0, 1.0, 1.0, 1.004, 1.01, 1.05, 0.96, 1.2, TINY, 3 * TINY, 1e308, -1.7e308])
+GAPS = st.one_of(st.just(frozenset()), st.just(frozenset()), st.frozensets(st.integers(0, 3), max_size=3))
+PAST = st.lists(st.tuples(LEVELS, GAPS), max_size=32)
+DRIFT_POLICIES = st.tuples(
+    st.sampled_from(["strict", "balanced"]), st.sampled_from([1, 2, 10, 12, 15, 20, 20, 30]), st.integers(5, 11)
+)
+
+
+@given(past=PAST, points=st.dictionaries(st.integers(0, 3), VALUES), facts=DRIFT_POLICIES, declared=CONSTRAINTS)
+def test_twin_agrees_on_drift(build, twin, past, points, facts, declared):
+    """Anchor and shift too: levels that move or stand still, steps that come and go, histories of any length."""
+    policy = type(build.STRICT)(profile=facts[0], history=12, anchor_runs=facts[1], shift_runs=facts[2])
+    runs = [({s: level for s in range(4) if s not in gaps} or {9: 1.0}, 4) for level, gaps in past]
+    spec = build.spec("m", "all", declared)
+    history = build.past(build.rows([values for values, _ in runs], [4] * len(runs)), policy.anchor_runs)
+    judged = build.judge(spec, build.record(m=points), build.reader(m=history), policy).specs[0]
+    assert _statuses(judged) == twin.verdict(spec, list(points.items()), runs, policy)
+
+
+@given(
+    move=st.sampled_from([0.0, 0.0019, 0.002, 0.0021, -0.003, 0.01, 0.06]),
+    noise=st.lists(st.floats(-0.01, 0.01), min_size=40, max_size=40),
+    size=st.integers(1, 12),
+    profile=st.sampled_from(["strict", "balanced"]),
+)
+def test_twin_agrees_on_a_full_anchor(build, twin, move, noise, size, profile):
+    """Noise shared by the steps, and a move after the anchor, so that the threshold is met from both sides."""
+    policy = type(build.STRICT)(profile=profile)
+    levels = [1 + shared + (move if number >= 20 else 0.0) for number, shared in enumerate(noise)]
+    runs = [({step: level + step / 100 for step in range(size)}, size) for level in reversed(levels[:-1])]
+    points = {step: levels[-1] + step / 100 for step in range(size)}
+    spec = build.spec("m", "all", {"abs_floor_up": 0.05, "abs_floor_down": 0.04})
+    history = build.past(build.rows([values for values, _ in runs]))
+    judged = build.judge(spec, build.record(m=points), build.reader(m=history), policy).specs[0]
+    assert _statuses(judged) == twin.verdict(spec, list(points.items()), runs, policy)
 
 
 @given(runs=st.lists(st.dictionaries(STEPS, FINITE, min_size=1), min_size=1, max_size=9), history=st.integers(1, 6))

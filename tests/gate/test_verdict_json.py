@@ -46,6 +46,7 @@ def test_the_shape(verdict):
     first, second, third, fourth, reduced = document["coordinates"]
     assert first["checks"] == {
         "corridor": {"status": "pass", "n": 2, "mean": 1.0, "lo": 0.9, "hi": 1.1, "reason": ""},
+        "anchor": {"status": "inactive", "n": 0, "mean": None, "lo": None, "hi": None, "reason": ""},
         "limits": {"status": "pass", "reason": ""},
     }
     assert (first["metric_key"], first["steps_key"], first["step"], first["at_step"]) == ("a", '"all"', 0, 0)

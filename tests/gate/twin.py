@@ -12,22 +12,33 @@ LAST = -1
 
 
 def verdict(spec, points, rows, policy):
-    """Statuses by name for the spec, and per step a dict of statuses; ``rows`` newest first as ({step: value}, points)."""
+    """Statuses by name for the spec, and per step a dict of statuses; ``rows`` newest first as ({step: value}, points),
+    all of them counting runs of the epoch.
+    """
     chosen, problems = select(spec, points)
     stored = [values for values, _ in rows]
+    anchor = stored[::-1][: policy.anchor_runs]
     means = {step: reference(stored, step, policy.history) for step in chosen}
+    anchor_means = {step: reference(anchor, step, policy.anchor_runs) for step in chosen}
     if history_problem(spec, chosen, count(points), means, rows, policy):
         problems = True
-    checks = {"corridor": corridor(spec, chosen, means, policy)}
+    checks = {"corridor": compared(spec, chosen, means, policy, corridor_active(means, policy))}
+    if "anchor" in spec.checks:
+        active = anchor_active(anchor, anchor_means, policy)
+        checks["anchor"] = compared(spec, chosen, anchor_means, policy, active)
+    spec_checks = {
+        name: quorum(spec, chosen, means if name == "corridor" else anchor_means, policy, statuses)
+        for name, statuses in checks.items()
+    }
+    if "shift" in spec.checks:
+        spec_checks["shift"] = shift(spec, chosen, stored, anchor, policy)
     if spec.limits is not None:
         checks["limits"] = {step: limits(spec.limits, value) for step, value in chosen.items()}
+        spec_checks["limits"] = "fail" if "fail" in checks["limits"].values() else "pass"
     coordinates = {step: {name: statuses[step] for name, statuses in checks.items()} for step in chosen}
     for step, value in chosen.items():
         if value is None:
             coordinates[step]["selection"] = "error"
-    spec_checks = {"corridor": corridor_of_spec(spec, chosen, means, policy)}
-    if spec.limits is not None:
-        spec_checks["limits"] = "fail" if "fail" in checks["limits"].values() else "pass"
     if problems or None in chosen.values():
         spec_checks["selection"] = "error"
     return spec_checks, coordinates
@@ -123,22 +134,31 @@ def is_far(rule, value, mean):
     return abs(value / 2 - mean / 2) > (up if value > mean else down)
 
 
-def corridor(spec, chosen, means, policy):
+def corridor_active(means, policy):
+    return {step for step, (n, _) in means.items() if n >= (1 if policy.profile == "strict" else 3)}
+
+
+def anchor_active(anchor, means, policy):
+    """Nowhere before there are K runs, then where at least half of them have the step."""
+    if len(anchor) < policy.anchor_runs:
+        return set()
+    return {step for step, (n, _) in means.items() if n >= Fraction(policy.anchor_runs, 2)}
+
+
+def compared(spec, chosen, means, policy, active):
     red = "fail" if policy.profile == "strict" else "outside"
     statuses = {}
     for step, value in chosen.items():
-        n, mean = means[step]
         if value is None:
             statuses[step] = "error"
-        elif n < (1 if policy.profile == "strict" else 3):
+        elif step not in active:
             statuses[step] = "inactive"
         else:
-            statuses[step] = red if is_outside(spec.constraint, value, mean) else "pass"
+            statuses[step] = red if is_outside(spec.constraint, value, means[step][1]) else "pass"
     return statuses
 
 
-def corridor_of_spec(spec, chosen, means, policy):
-    statuses = corridor(spec, chosen, means, policy)
+def quorum(spec, chosen, means, policy, statuses):
     active = [step for step, status in statuses.items() if status not in ("inactive", "error")]
     if not active:
         return "inactive"
@@ -148,6 +168,54 @@ def corridor_of_spec(spec, chosen, means, policy):
     if len(outside) >= max(2, math.ceil(Fraction(5 * len(active), 100))):
         return "fail"
     return "fail" if any(is_far(spec.constraint, chosen[step], means[step][1]) for step in outside) else "pass"
+
+
+def shift(spec, chosen, stored, anchor, policy):
+    times_noise = multiplier(policy.anchor_runs, policy.shift_runs)
+    newest = stored[: policy.shift_runs - 1]
+    if times_noise is None or len(anchor) < policy.anchor_runs or len(newest) < policy.shift_runs - 1:
+        return "inactive"
+    common = [step for step in chosen if chosen[step] is not None and all(step in row for row in newest + anchor)]
+    if not common or 2 * len(common) < len(chosen):
+        return "inactive"
+    values = [abs(row[step]) for row in [chosen, *newest, *anchor] for step in common]
+    scale = 2.0**-20 if max(values) > 2.0**1000 else 1.0
+    moved, noise = move(level(chosen, common, scale), newest, anchor, common, scale, policy)
+    centres = {step: reference(anchor, step, policy.anchor_runs)[1] for step in common}
+    band = reduce("mean", [min(bands(spec.constraint, centre)) for centre in centres.values()])
+    return "fail" if abs(moved) > max(times_noise * noise, policy.shift_fraction * (band * scale)) else "pass"
+
+
+def move(this, newest, anchor, common, scale, policy):
+    """(how far the median of the newest levels is from the anchor's centre, the anchor's noise), both times scale."""
+    levels = [level(row, common, scale) for row in anchor]
+    factor = 1.0
+    if (policy.anchor_runs, policy.shift_runs) == (20, 10):
+        middle = sum(sorted(levels)[9:11]) / 2
+        furthest = max(range(20), key=lambda index: (abs(levels[index] - middle), index))
+        del levels[furthest]
+        factor = 1.128
+    centre = reduce("mean", levels)
+    noise = factor * math.hypot(*(value - centre for value in levels)) / math.sqrt(len(levels) - 1)
+    recent = sorted([this, *(level(row, common, scale) for row in newest)])
+    half = len(recent) // 2
+    middle = recent[half] if len(recent) % 2 else (recent[half - 1] + recent[half]) / 2
+    return middle - centre, noise
+
+
+def level(row, common, scale):
+    total = 0.0
+    for step in sorted(common):
+        total += row[step] * scale
+    return total / len(common)
+
+
+def multiplier(anchor_runs, newest):
+    if newest >= 10 and anchor_runs >= 10:
+        return next(times for least, times in ((30, 1.8), (20, 2.0), (15, 2.3), (10, 2.9)) if anchor_runs >= least)
+    if newest >= 5 and anchor_runs >= 20:
+        return 2.3 if newest >= 7 else 2.7
+    return None
 
 
 def limits(rule, value):

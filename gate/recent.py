@@ -1,0 +1,38 @@
+"""Check 1, `corridor`: is each value inside the corridor around the mean of its baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gate.case import Answer, Case
+from gate.corridor import Corridor, distance
+from gate.numbers import counted, written
+from gate.quorum import Comparison, compare
+from gate.selection import place
+
+
+def check_corridor(case: Case) -> Answer:
+    """``n``, ``mean``, ``lo`` and ``hi`` are given wherever there is a baseline, active or not."""
+    return compare(case, recent_comparison(case))
+
+
+def recent_comparison(case: Case) -> Comparison:
+    corridor = Corridor.around(case.baseline.mean, case.spec.constraint)
+    active = case.judgeable & (case.baseline.n >= case.policy.corridor_needs)
+    return Comparison("the corridor", corridor, case.baseline.n, active, _reasons)
+
+
+def _reasons(case: Case, corridor: Corridor, at: NDArray[np.intp]) -> Iterator[str]:
+    band = corridor.bands_towards(case.selection.values)
+    columns = (case.selection.steps, case.selection.values, corridor.ref, case.baseline.n, band)
+    bounds = zip(corridor.lo[at].tolist(), corridor.hi[at].tolist(), strict=True)
+    rows = zip(*(column[at].tolist() for column in columns), bounds, strict=True)
+    for step, value, mean, n, width, (lo, hi) in rows:
+        value_text, mean_text, lo_text, hi_text = written(value, mean, lo, hi)
+        yield (
+            f"{place(case.spec, step)}: {value_text} is {distance(value, mean, width)} the mean {mean_text} "
+            f"of {counted(n, 'run')} (allowed {lo_text} to {hi_text})"
+        )
