@@ -28,6 +28,8 @@ MEANING = {
     "gate.history": "how many of the newest trusted values make a baseline",
     "gate.anchor_runs": "how many first runs of an epoch make its anchor",
     "gate.min_points_ratio": "share of the usual number of points below which a run counts as ended early",
+    "gate.shift_runs": "how many newest runs, the judged one included, a shift is the median of",
+    "gate.shift_fraction": "share of the band by which the level may move however small its noise is",
     "gate.trust": "`run`: all numbers of a run are trusted or none; `metric`: each gate spec by itself",
     "gate.defaults.NAME.steps": "which steps are judged",
     "gate.defaults.NAME.constraint": "half-widths of the corridor, relative and absolute, up and down",
