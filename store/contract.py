@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 from gate.history import History
 from gate.identity import Coordinate, SeriesIdentity, SpecKey
+from gate.past import SeriesPast
 from gate.provenance import Provenance
 
 if TYPE_CHECKING:
@@ -269,6 +270,13 @@ class MetricHistoryStore(Protocol):
 
     def trust_events(self, project: str, limit: int = 100) -> list[TrustEvent]:
         """The trust log, newest first."""
+        ...
+
+    def read_past(self, identity: SeriesIdentity) -> SeriesPast:
+        """Every run of a series with its values and verdict, oldest first, and the starts of its epochs: for a replay.
+
+        An unknown series has no runs.
+        """
         ...
 
     def metric_history(self, identity: SeriesIdentity, metric_key: str, step: int | None = None) -> pd.DataFrame:

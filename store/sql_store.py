@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Self
 
 from gate.history import History
 from gate.identity import Coordinate, SeriesIdentity, SpecKey
-from store import attempt_rows, frames, listing, marks, reading, writing
+from gate.past import SeriesPast
+from store import attempt_rows, frames, listing, marks, past_rows, reading, writing
 from store.checks import check_limit, check_text
 from store.connections import Connections
 from store.contract import (
@@ -122,6 +123,9 @@ class SqlMetricHistoryStore:
     def trust_events(self, project: str, limit: int = 100) -> list[TrustEvent]:
         check_limit(limit)
         return self._connections.read(lambda connection: listing.list_trust_events(connection, project, limit))
+
+    def read_past(self, identity: SeriesIdentity) -> SeriesPast:
+        return self._connections.read(lambda connection: past_rows.read_past(connection, identity))
 
     def metric_history(self, identity: SeriesIdentity, metric_key: str, step: int | None = None) -> pd.DataFrame:
         return self._connections.read(lambda connection: frames.metric_history(connection, identity, metric_key, step))
