@@ -9,16 +9,19 @@ PYTHON ?= $(shell for name in $(NAMES); do $$name -c '$(NEW_ENOUGH)' 2>/dev/null
 
 .PHONY: demo test lint fix bench docs constraints clean system-packages
 
-# pip is the last thing that venv makes: without it an earlier attempt broke off.
-$(BIN)/pip:
-	@test -n "$(PYTHON)" || { echo "driftgate needs Python 3.11 or newer on PATH, or: make PYTHON=/path/to/python" >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+# Python's venv puts pip in last: without it there is no environment, or an earlier attempt broke off.
+define environment
+@$(PIP) --version >/dev/null 2>&1 || { test -n "$(PYTHON)" && $(PYTHON) -m venv $(VENV); } || \
+	{ echo "no environment: driftgate needs Python 3.11 or newer with venv; name one by make PYTHON=..." >&2; exit 1; }
+endef
 
-$(VENV)/.runtime: pyproject.toml constraints.txt | $(BIN)/pip
+$(VENV)/.runtime: pyproject.toml constraints.txt
+	$(environment)
 	$(PIP) install --quiet --constraint constraints.txt --editable .
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/pip
+$(VENV)/.dev: pyproject.toml constraints.txt
+	$(environment)
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev]'
 	@touch $@ $(VENV)/.runtime
 

@@ -41,12 +41,12 @@ def make(tmp_path):
         (tmp_path / "bin").mkdir(exist_ok=True)
         (tmp_path / "bin" / name).symlink_to(shutil.which(name))
 
-    def run(target, programs):
+    def run(target, programs, *options):
         for name, script in programs.items():
             path = tmp_path / "bin" / name
             path.write_text(f"#!/bin/sh\n{script}\n")
             path.chmod(0o755)
-        command = ["make", "-n", target]
+        command = ["make", *options, target]
         environment = {"PATH": str(tmp_path / "bin")}
         return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
 
@@ -55,11 +55,12 @@ def make(tmp_path):
 
 def test_the_environment_is_made_with_a_python_that_is_new_enough(make):
     """An old python3 is passed over for a newer one beside it."""
-    asked = make("demo", {"python3": "exit 1", "python3.12": "exit 0"}).stdout
-    assert "\npython3.12 -m venv .venv\n" in asked
+    asked = make("demo", {"python3": "exit 1", "python3.12": "exit 0"}, "-n").stdout
+    assert "&& python3.12 -m venv .venv;" in asked
 
 
 def test_without_such_a_python_it_says_so(make):
-    """The recipe ends with one line before anything is made."""
-    asked = make("demo", {"python3": "exit 1"}).stdout
-    assert asked.startswith('test -n "" || { echo "driftgate needs Python 3.11 or newer')
+    """One line, and nothing is made."""
+    done = make("demo", {"python3": "exit 1"})
+    assert done.returncode == 2
+    assert done.stderr.startswith("no environment: driftgate needs Python 3.11 or newer")
