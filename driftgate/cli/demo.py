@@ -45,7 +45,7 @@ def demo(
         ".driftgate", "demo"
     ),
 ) -> None:
-    """Train a small policy night after night until a baseline stands, then with a bug, and show what the gate says.
+    """The whole loop on real, tiny training. A policy learns night after night, then with a bug in its trainer.
 
     Example: driftgate demo
     """

@@ -70,7 +70,7 @@ def _apply(session: Session, *, trusted: bool, reason: str, actor: str | None, s
         raise ConfigError("give exactly one of --run-id, --ci-run-id and --commit")
     with session.history() as (config, store):
         try:
-            changed = store.mark(MarkRequest(config.project, trusted, reason, actor or _login(), *selector))
+            changed = store.mark(MarkRequest(config.project, trusted, reason, actor or _login(), *selector)).runs
         except ValueError as error:
             raise ConfigError(str(error)) from None
     if session.json:

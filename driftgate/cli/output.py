@@ -12,8 +12,8 @@ from typing import Any, TextIO
 
 from gate.errors import DriftgateError
 
-PIPE_WIDTH = 10_000
-"""Columns where stdout is no terminal: a table in a log or before ``grep`` is never folded."""
+TABLE_WIDTH = 10_000
+"""Columns a table may take. Never folded or cut: an id must be copied whole, and ``grep`` looks at lines."""
 
 
 def pass_on(data: bytes, stream: TextIO | None) -> None:
@@ -60,23 +60,17 @@ def print_json(data: Mapping[str, Any]) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table on stdout, as wide as the terminal; the first column is never cut.
-
-    Cells are plain text: nothing in them is taken for markup.
-    """
+    """A table on stdout, each row one line. Cells are plain text: nothing in them is taken for markup."""
     from rich.console import Console
-    from rich.table import Column, Table
+    from rich.table import Table
     from rich.text import Text
 
-    first, *others = columns
-    headers = (Column(first, no_wrap=True), *(Column(name, overflow="fold") for name in others))
-    table = Table(*headers, box=None, pad_edge=False, show_header=any(columns))
+    table = Table(*columns, box=None, pad_edge=False, show_header=any(columns))
     for row in rows:
         table.add_row(*map(Text, row))
-    on_terminal = sys.stdout is not None and sys.stdout.isatty()
     rendered = StringIO()
-    width = None if on_terminal else PIPE_WIDTH
-    Console(file=rendered, force_terminal=on_terminal, width=width, highlight=False).print(table)
+    on_terminal = sys.stdout is not None and sys.stdout.isatty()
+    Console(file=rendered, force_terminal=on_terminal, width=TABLE_WIDTH, highlight=False).print(table)
     print_text("".join(f"{line.rstrip()}\n" for line in rendered.getvalue().splitlines()))
 
 

@@ -121,6 +121,7 @@ ENVIRONMENT: tuple[tuple[str, str], ...] = (
     ("DRIFTGATE_PROJECT", "project"),
     ("NEON_DATABASE_URL", "store.url"),
     ("DRIFTGATE_DATABASE_URL", "store.url"),
+    ("DRIFTGATE_MIGRATION_URL", "store.migration_url"),
     ("DRIFTGATE_TESTED_SHA", "provenance.tested_sha"),
     ("DRIFTGATE_IMAGE_DIGEST", "provenance.image_digest"),
 )

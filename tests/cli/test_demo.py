@@ -1,0 +1,41 @@
+"""``driftgate demo``: the whole loop on the real example."""
+
+import re
+
+import pytest
+
+
+def test_the_whole_loop(person, clean):
+    """Nights until a baseline stands, a bug, NOT TRUSTED, and commands for looking around that work; inside CI, too."""
+    clean.setenv("CI", "true")
+    answer = person.call("demo", "--nights", "4")
+    assert (answer.code, answer.err) == (0, "")
+    nights = re.findall(r"^  night +(\d): test passed in .* s; gate: (\w+ ?\w*) \(", answer.out, re.MULTILINE)
+    assert nights == [(str(n), "TRUSTED") for n in range(1, 5)] + [("5", "NOT TRUSTED")]
+    assert re.search(r"train/ppo_kl step \d+: .* bands above the mean .* of 4 runs", answer.out)
+    assert "The database is .driftgate/demo/history.db" in answer.out
+    shown = [line.split()[1:] for line in answer.out.splitlines() if line.startswith("  driftgate ")]
+    assert [person.call(*words).code for words in shown] == [0, 0, 0]
+
+
+def test_again_and_as_json(person):
+    """An earlier demo's folder is made anew; the verdict on the last night alone is on stdout."""
+    person.write(".driftgate/demo/driftgate.toml", "")
+    person.write(".driftgate/demo/history.db", "of an earlier version")
+    found = person.json("demo", "--nights", "4")
+    assert (found["schema"], found["verdict"], found["written"]["trusted"]) == (1, "not_trusted", False)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--nights", "3"), "invalid value for '--nights'"),
+        (("--folder", "mine"), "mine holds something else than a demo"),
+    ],
+)
+def test_refusals(person, options, message):
+    """Fewer nights make no baseline, and nobody's folder is made anew."""
+    path = person.write("mine/work.txt", "precious")
+    answer = person.call("demo", *options)
+    assert (answer.code, len(answer.lines), message in answer.err) == (2, 1, True)
+    assert path.read_text() == "precious"
