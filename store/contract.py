@@ -131,6 +131,33 @@ class MarkRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class TrustChange:
+    """What a mark or an epoch changed: ``runs`` are the ids of the runs whose trust flipped, in order of arrival."""
+
+    runs: tuple[str, ...] = ()
+    epoch_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """A start of an epoch, undone or not. ``metric_key`` None: of every metric of the series.
+
+    ``begins_at``: ``created_at`` of the run that it begins with or after; ``first_run_id``: its first run, None while
+    it has none. Of the epochs of a metric that were not undone the one started last is in force.
+    """
+
+    epoch_id: str
+    identity: SeriesIdentity
+    metric_key: str | None
+    begins_at: datetime
+    first_run_id: str | None
+    reason: str
+    actor: str
+    started_at: datetime
+    undone_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SeriesSummary:
     """One row of a listing of series."""
 
@@ -240,8 +267,39 @@ class MetricHistoryStore(Protocol):
         """
         ...
 
-    def mark(self, request: MarkRequest) -> list[str]:
-        """`mark_untrusted` or `mark_trusted`, with the ids of the runs that changed, oldest first."""
+    def mark(self, request: MarkRequest) -> TrustChange:
+        """`mark_untrusted` or `mark_trusted`, with the ids of the runs that changed."""
+        ...
+
+    def start_epoch(
+        self,
+        identity: SeriesIdentity,
+        *,
+        metric: str | None = None,
+        from_run: str | None = None,
+        reason: str,
+        actor: str,
+    ) -> TrustChange:
+        """Accept an intended change of level: baselines and anchors of the series, or of one metric, begin anew.
+
+        The epoch's runs are those whose (created_at, order of arrival) is at least that of ``from_run``; without it,
+        those after the newest stored run. A run that was judged before and is written afterwards is stored untrusted,
+        reason ``epoch changed``.
+
+        Raises: NotFound (unknown run, series without a run, unknown metric), StoreConflict (a run of another series),
+        ValueError (an empty reason or actor).
+        """
+        ...
+
+    def undo_epoch(self, *, project: str, epoch_id: str, reason: str, actor: str) -> TrustChange:
+        """As if the epoch had not been started: the one before it is in force again, also for runs judged in between.
+
+        Raises: NotFound (unknown epoch), StoreConflict (undone already), ValueError (an empty reason or actor).
+        """
+        ...
+
+    def list_epochs(self, project: str, identity: SeriesIdentity | None = None) -> list[Epoch]:
+        """Every epoch of the project or of one series, the one started last first, also those that were undone."""
         ...
 
     def record_attempts(self, attempts: Sequence[Attempt]) -> int:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, select
 
 from store.connections import queue
 from store.errors import NotFound, StoreConflict
 from store.schema import mark_rules, runs, trust_events
 from store.selectors import Selector, covering
 from store.series_row import lock_project
-from store.trust import MARK_UNTRUSTED, Action, Change, Trust, event_row, held_by_rule, rule_row
+from store.trust import MARK_UNTRUSTED, Action, Change, Trust, held_by_rule
+from store.trust_log import apply_changes, flips_before, log_action
 
 
 def mark_untrusted(connection: Connection, action: Action, selector: Selector) -> list[str]:
     """Returns the ids of the runs that changed from trusted to untrusted, oldest first."""
     lock_project(connection, action.project, exclusive=True)
-    done = _flips_before(connection, action)
+    done = flips_before(connection, action)
     if done is not None:
         return done
     if selector.standing:
@@ -31,13 +32,13 @@ def mark_untrusted(connection: Connection, action: Action, selector: Selector) -
         # A standing mark leaves runs alone that another mark holds already; a mark by run id outlives every rule.
         if before.marked is not False if selector.standing else before.marked_by != after.marked_by:
             changes[row.seq] = Change(row.run_id, before, after)
-    return _apply(connection, action, changes)
+    return apply_changes(connection, action, changes)
 
 
 def mark_trusted(connection: Connection, action: Action, selector: Selector) -> list[str]:
     """Returns the ids of the runs that changed from untrusted to trusted, oldest first."""
     lock_project(connection, action.project, exclusive=True)
-    done = _flips_before(connection, action)
+    done = flips_before(connection, action)
     if done is not None:
         return done
     if selector.standing:
@@ -49,7 +50,7 @@ def mark_trusted(connection: Connection, action: Action, selector: Selector) -> 
             f"run {row.run_id} is superseded by run {row.superseded_by} and cannot be trusted; mark that one"
         )
     change = Change(row.run_id, _trust_of(row), Trust(trusted=True, marked=True, reason=None))
-    return _apply(connection, action, {row.seq: change} if change.flips else {})
+    return apply_changes(connection, action, {row.seq: change} if change.flips else {})
 
 
 def _lift(connection: Connection, action: Action, selector: Selector) -> list[str]:
@@ -65,8 +66,8 @@ def _lift(connection: Connection, action: Action, selector: Selector) -> list[st
             freed[row.seq] = Change(row.run_id, _trust_of(row), back)
         else:
             taking = replace(action, selector=other, reason=rules[other], name=MARK_UNTRUSTED)
-            _apply(connection, taking, {row.seq: Change(row.run_id, back, held_by_rule(other, rules[other]))})
-    return _apply(connection, action, freed)
+            apply_changes(connection, taking, {row.seq: Change(row.run_id, back, held_by_rule(other, rules[other]))})
+    return apply_changes(connection, action, freed)
 
 
 def _before_mark(connection: Connection, held: ColumnElement[bool], selector: Selector) -> dict[int, Trust]:
@@ -118,7 +119,7 @@ def _set_rule(connection: Connection, action: Action) -> None:
         "created_at": action.at,
     }
     queue(connection, mark_rules.insert().inline(), rule)
-    queue(connection, trust_events.insert().inline(), rule_row(action))
+    log_action(connection, action)
 
 
 def _lift_rule(connection: Connection, action: Action) -> None:
@@ -130,7 +131,7 @@ def _lift_rule(connection: Connection, action: Action) -> None:
         mark_rules.c.lifted_at.is_(None),
     )
     queue(connection, mark_rules.update().where(in_force).values(lifted_at=action.at))
-    queue(connection, trust_events.insert().inline(), rule_row(action))
+    log_action(connection, action)
 
 
 def _rules(connection: Connection, project: str) -> dict[str, str]:
@@ -141,34 +142,3 @@ def _rules(connection: Connection, project: str) -> dict[str, str]:
         )
     )
     return {row.selector: row.reason for row in rows}
-
-
-def _apply(connection: Connection, action: Action, changes: Mapping[int, Change]) -> list[str]:
-    if not changes:
-        return []
-    update = runs.update().where(runs.c.seq == bindparam("changed_seq"))
-    rows = [
-        {
-            "changed_seq": seq,
-            "trusted": change.after.trusted,
-            "marked": change.after.marked,
-            "marked_by": change.after.marked_by,
-            "untrusted_reason": change.after.reason,
-        }
-        for seq, change in changes.items()
-    ]
-    queue(connection, update, rows)
-    lines = [event_row(action, change) | {"run_seq": seq} for seq, change in changes.items()]
-    queue(connection, trust_events.insert().inline(), lines)
-    return [changes[seq].run_id for seq in sorted(changes) if changes[seq].flips]
-
-
-def _flips_before(connection: Connection, action: Action) -> list[str] | None:
-    """What this very call changed before its connection was lost; None where it never came to that."""
-    lines = connection.execute(
-        select(trust_events.c.changed, runs.c.run_id)
-        .join(runs, runs.c.seq == trust_events.c.run_seq, isouter=True)
-        .where(trust_events.c.operation == action.operation, trust_events.c.action == action.name)
-        .order_by(trust_events.c.run_seq)
-    ).all()
-    return [line.run_id for line in lines if line.changed] if lines else None

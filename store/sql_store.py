@@ -12,23 +12,26 @@ from typing import TYPE_CHECKING, Self
 from gate.history import History
 from gate.identity import Coordinate, SeriesIdentity, SpecKey
 from gate.past import SeriesPast
-from store import attempt_rows, frames, listing, marks, past_rows, reading, writing
-from store.checks import check_limit, check_text
+from store import attempt_rows, epoch_rows, epochs, frames, listing, marks, past_rows, reading, writing
+from store.checks import check_limit
 from store.connections import Connections
 from store.contract import (
     Attempt,
+    Epoch,
     MarkRequest,
     NewRun,
     RunFilter,
     RunValues,
     SeriesSummary,
     StoredRun,
+    TrustChange,
     TrustEvent,
     TrustGrain,
 )
+from store.epoch_rows import NewEpoch
 from store.prepared import prepare
 from store.selectors import one_selector
-from store.trust import MARK_TRUSTED, MARK_UNTRUSTED, Action
+from store.trust import MARK_TRUSTED, MARK_UNTRUSTED, START_EPOCH, UNDO_EPOCH, epoch_selector, new_action
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,7 +82,7 @@ class SqlMetricHistoryStore:
         actor: str,
     ) -> int:
         request = MarkRequest(project, trusted=False, reason=reason, actor=actor)
-        return len(self.mark(replace(request, run_id=run_id, ci_run_id=ci_run_id, commit_sha=commit_sha)))
+        return len(self.mark(replace(request, run_id=run_id, ci_run_id=ci_run_id, commit_sha=commit_sha)).runs)
 
     def mark_trusted(
         self,
@@ -92,13 +95,35 @@ class SqlMetricHistoryStore:
         actor: str,
     ) -> int:
         request = MarkRequest(project, trusted=True, reason=reason, actor=actor)
-        return len(self.mark(replace(request, run_id=run_id, ci_run_id=ci_run_id, commit_sha=commit_sha)))
+        return len(self.mark(replace(request, run_id=run_id, ci_run_id=ci_run_id, commit_sha=commit_sha)).runs)
 
-    def mark(self, request: MarkRequest) -> list[str]:
+    def mark(self, request: MarkRequest) -> TrustChange:
         selector = one_selector(request.run_id, request.ci_run_id, request.commit_sha)
         apply = marks.mark_trusted if request.trusted else marks.mark_untrusted
-        action = _action(request, str(selector))
-        return self._connections.write(lambda connection: apply(connection, action, selector))
+        name = MARK_TRUSTED if request.trusted else MARK_UNTRUSTED
+        action = new_action(request.project, name, str(selector), request.reason, request.actor)
+        changed = self._connections.write(lambda connection: apply(connection, action, selector))
+        return TrustChange(tuple(changed))
+
+    def start_epoch(
+        self,
+        identity: SeriesIdentity,
+        *,
+        metric: str | None = None,
+        from_run: str | None = None,
+        reason: str,
+        actor: str,
+    ) -> TrustChange:
+        new = NewEpoch(uuid.uuid4().hex, identity, metric, from_run)
+        action = new_action(identity.project, START_EPOCH, epoch_selector(new.epoch_id), reason, actor)
+        return self._connections.write(lambda connection: epochs.start_epoch(connection, action, new))
+
+    def undo_epoch(self, *, project: str, epoch_id: str, reason: str, actor: str) -> TrustChange:
+        action = new_action(project, UNDO_EPOCH, epoch_selector(epoch_id), reason, actor)
+        return self._connections.write(lambda connection: epochs.undo_epoch(connection, action, epoch_id))
+
+    def list_epochs(self, project: str, identity: SeriesIdentity | None = None) -> list[Epoch]:
+        return self._connections.read(lambda connection: epoch_rows.list_epochs(connection, project, identity))
 
     def record_attempts(self, attempts: Sequence[Attempt]) -> int:
         return self._connections.write(lambda connection: attempt_rows.record_attempts(connection, attempts))
@@ -140,14 +165,3 @@ class SqlMetricHistoryStore:
         self, exc_type: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _action(request: MarkRequest, selector: str) -> Action:
-    return Action(
-        project=check_text("project", request.project),
-        selector=selector,
-        reason=check_text("reason", request.reason),
-        actor=check_text("actor", request.actor),
-        name=MARK_TRUSTED if request.trusted else MARK_UNTRUSTED,
-        operation=uuid.uuid4().hex,
-    )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from store.checks import check_text
+
 MARK_UNTRUSTED, MARK_TRUSTED = "mark_untrusted", "mark_trusted"
+START_EPOCH, UNDO_EPOCH = "start_epoch", "undo_epoch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,22 @@ class Action:
     name: str
     operation: str
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+
+def new_action(project: str, name: str, selector: str, reason: str, actor: str) -> Action:
+    """Raises ValueError where somebody says too little."""
+    return Action(
+        project=check_text("project", project),
+        selector=selector,
+        reason=check_text("reason", reason),
+        actor=check_text("actor", actor),
+        name=name,
+        operation=uuid.uuid4().hex,
+    )
+
+
+def epoch_selector(epoch_id: str) -> str:
+    return f"epoch_id={epoch_id}"
 
 
 @dataclass(frozen=True, slots=True)

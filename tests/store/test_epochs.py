@@ -1,41 +1,26 @@
-"""Reading under epochs: which stretch of the history a metric has."""
+"""Epochs: which stretch of the history a metric has, from when on, and how that is taken back."""
 
 from __future__ import annotations
 
-import uuid
-from datetime import UTC, datetime
+from dataclasses import replace
 
 import pytest
-from sqlalchemy import select
 
-from store.addressing import address, this_series
+from store.contract import Attempt
+from store.errors import NotFound, StoreConflict
 from store.history_query import history_query
 from store.opening import open_store
 from store.reading import BEGINNING
-from store.schema import epochs, runs
 
 
-def start(store, build, run_id: str, metric_key: str | None = None, *, undone: bool = False) -> str:
-    """An epoch that starts with a stored run, as a later command will make it."""
-    epoch_id = uuid.uuid4().hex
-    now = datetime.now(UTC)
+def start(store, build, run_id: str | None = None, metric: str | None = None) -> str:
+    """An epoch of the usual series; its id."""
+    changed = store.start_epoch(build.IDENTITY, metric=metric, from_run=run_id, reason="new data", actor="me")
+    return changed.epoch_id
 
-    def insert(connection):
-        first = connection.execute(select(runs).where(runs.c.run_id == run_id)).one()
-        row = {
-            "epoch_id": epoch_id,
-            "metric_key": metric_key,
-            "start_created_at": first.created_at,
-            "start_seq": first.seq,
-            "reason": "new data",
-            "actor": "me",
-            "started_at": now,
-            "undone_at": now if undone else None,
-        }
-        connection.execute(epochs.insert().values(series_id=this_series()).inline(), row | address(build.IDENTITY))
 
-    store._connections.write(insert)
-    return epoch_id
+def undo(store, epoch_id: str):
+    return store.undo_epoch(project="default", epoch_id=epoch_id, reason="too soon", actor="bo")
 
 
 @pytest.fixture
@@ -76,9 +61,116 @@ def test_a_metric_has_its_own_epochs(store, build, written):
 
 def test_an_undone_epoch_is_as_if_it_never_was(store, build, written):
     """The one before it is in force again."""
-    start(store, build, written[4].run_id, undone=True)
+    first, second = (start(store, build, written[number].run_id) for number in (1, 3))
+    undo(store, second)
+    assert build.history(store).epoch_id == first
+    undo(store, first)
     assert build.history(store).epoch_id is None
     assert len(build.history(store).baseline) == 6
+
+
+def test_without_a_run_the_epoch_begins_after_the_newest(store, build, written):
+    """Nothing stored so far is in it, what comes next is; a run created before it is not."""
+    epoch_id = start(store, build)
+    assert build.recent(store) == [[]]
+    late = store.write_run(build.run(7, hours=2, epochs={"loss": epoch_id}))
+    same_hour, next_hour = (store.write_run(build.run(number, hours=hours)) for number, hours in ((8, 6), (9, 7)))
+    assert late.trusted
+    assert build.recent(store) == [[9.0, 8.0]]
+    (epoch,) = store.list_epochs("default")
+    assert (epoch.first_run_id, epoch.begins_at) == (same_hour.run_id, written[5].created_at)
+    assert next_hour.trusted
+
+
+def test_a_run_judged_before_the_undo_waits(store, build, written):
+    """It was judged under an epoch that is not in force: stored, untrusted, with the reason."""
+    epoch_id = start(store, build)
+    undo(store, epoch_id)
+    assert store.write_run(build.run(7, epochs={"loss": epoch_id})).untrusted_reason == "epoch changed"
+    assert store.write_run(build.run(8, epochs={"loss": None})).trusted
+
+
+def test_epochs_are_listed_newest_first(store, build, written):
+    """With who, when, why, where from; of the project or of one series; undone ones stay."""
+    other = replace(build.IDENTITY, suite="other")
+    store.write_run(build.run(1, identity=other))
+    store.start_epoch(other, reason="there", actor="ana")
+    first, second = start(store, build, written[2].run_id), start(store, build, metric="kl")
+    undo(store, first)
+    assert [epoch.identity.suite for epoch in store.list_epochs("default")] == [build.IDENTITY.suite] * 2 + ["other"]
+    of_metric, of_series = store.list_epochs("default", build.IDENTITY)
+    assert (of_metric.epoch_id, of_metric.metric_key, of_metric.first_run_id) == (second, "kl", None)
+    assert (of_series.epoch_id, of_series.metric_key, of_series.first_run_id) == (first, None, written[2].run_id)
+    assert (of_series.reason, of_series.actor, of_series.identity) == ("new data", "me", build.IDENTITY)
+    assert of_metric.undone_at is None
+    assert of_series.started_at <= of_metric.started_at <= of_series.undone_at
+    assert store.list_epochs("another") == []
+
+
+def test_start_and_undo_are_in_the_trust_log(store, build, written):
+    """Who, when, why; a line for each."""
+    epoch_id = start(store, build)
+    undo(store, epoch_id)
+    lines = [
+        (line.action, line.actor, line.reason, line.run_id, line.selector) for line in store.trust_events("default")
+    ]
+    assert lines == [
+        ("undo_epoch", "bo", "too soon", None, f"epoch_id={epoch_id}"),
+        ("start_epoch", "me", "new data", None, f"epoch_id={epoch_id}"),
+    ]
+
+
+@pytest.mark.usefixtures("written")
+class TestRefused:
+    """Each with one line that says what and where; nothing is stored."""
+
+    def test_a_run_that_is_not_there(self, store, build):
+        """Unknown, or of another project, which is the same."""
+        foreign = store.write_run(build.run(1, identity=replace(build.IDENTITY, project="theirs")))
+        for run_id in ("typo", foreign.run_id):
+            with pytest.raises(NotFound, match=f"no run '{run_id}' in project 'default'"):
+                start(store, build, run_id)
+        assert store.list_epochs("default") == []
+
+    def test_a_run_of_another_series(self, store, build):
+        """Both series are named."""
+        other = store.write_run(build.run(1, identity=replace(build.IDENTITY, suite="other")))
+        with pytest.raises(StoreConflict, match=r"belongs to .* in other, not to .* in nightly-8-gpu"):
+            start(store, build, other.run_id)
+        assert store.trust_events("default") == []
+
+    def test_a_series_without_runs(self, store, build):
+        """Unknown, or known by its attempts only."""
+        for _ in range(2):
+            with pytest.raises(NotFound, match=r"no run of tests/test_ppo\.py"):
+                start(store, build)
+            store.record_attempts([Attempt(build.IDENTITY, 1, 1, 1, "fail", 1.0, build.START)])
+
+    def test_a_metric_that_is_not_there(self, store, build):
+        """A typo must not look like success."""
+        with pytest.raises(NotFound, match=r"no metric 'los' \(did you mean 'loss'\?\); stored: kl, loss"):
+            start(store, build, metric="los")
+
+    def test_an_epoch_that_cannot_be_undone(self, store, build):
+        """Unknown, of another project, undone already."""
+        epoch_id = start(store, build)
+        with pytest.raises(NotFound, match="no epoch 'typo'"):
+            undo(store, "typo")
+        with pytest.raises(NotFound, match=f"no epoch '{epoch_id}' in project 'theirs'"):
+            store.undo_epoch(project="theirs", epoch_id=epoch_id, reason="r", actor="a")
+        undo(store, epoch_id)
+        with pytest.raises(StoreConflict, match=r"was undone at .* already"):
+            undo(store, epoch_id)
+
+    @pytest.mark.parametrize("given", [{"reason": " "}, {"actor": ""}])
+    def test_without_reason_or_name(self, store, build, given):
+        """Both are asked for."""
+        (name,) = given
+        with pytest.raises(ValueError, match=f"{name} is empty"):
+            store.start_epoch(build.IDENTITY, **({"reason": "r", "actor": "a"} | given))
+        epoch_id = start(store, build)
+        with pytest.raises(ValueError, match=f"{name} is empty"):
+            store.undo_epoch(project="default", epoch_id=epoch_id, **({"reason": "r", "actor": "a"} | given))
 
 
 def test_runs_of_the_same_instant_are_told_apart(store, build):
@@ -88,13 +180,13 @@ def test_runs_of_the_same_instant_are_told_apart(store, build):
     assert build.recent(store) == [[3.0, 2.0]]
 
 
-def test_a_metric_never_seen_has_the_epoch_of_the_series(store, build, written):
+def test_a_metric_never_seen_has_the_epoch_of_the_series(store, build):
     """So that its first run is not taken for one that was judged before the epoch."""
     epoch_id = start(store, build, written[3].run_id)
     assert build.history(store, build.key("new")).epoch_id == epoch_id
 
 
-def test_a_run_judged_under_the_epoch_in_force_is_trusted(store, build, written):
+def test_a_run_judged_under_the_epoch_in_force_is_trusted(store, build):
     """Under any other, or none, it is kept untrusted."""
     epoch_id = start(store, build, written[3].run_id)
     assert store.write_run(build.run(10, epochs={"loss": epoch_id})).trusted

@@ -76,7 +76,7 @@ class TestStanding:
         written = [store.write_run(build.run(7, identity=replace(build.IDENTITY, suite=name))) for name in "ab"]
         other = store.write_run(build.run(8))
         changed = store.mark(MarkRequest("default", trusted=False, reason="bad", actor="me", **selector))
-        assert changed == [run.run_id for run in written]
+        assert changed.runs == tuple(run.run_id for run in written)
         assert _state(store, other.run_id) == (True, None, None)
 
     @ANY_SELECTOR
