@@ -120,6 +120,41 @@ def test_start_and_undo_are_in_the_trust_log(store, build, written):
     ]
 
 
+def test_runs_of_the_same_instant_are_told_apart(store, build):
+    """Membership is by (created_at, order of arrival)."""
+    same = [store.write_run(build.run(number, hours=0)) for number in (1, 2, 3)]
+    start(store, build, same[1].run_id)
+    assert build.recent(store) == [[3.0, 2.0]]
+
+
+def test_a_metric_never_seen_has_the_epoch_of_the_series(store, build, written):
+    """So that its first run is not taken for one that was judged before the epoch."""
+    epoch_id = start(store, build, written[3].run_id)
+    assert build.history(store, build.key("new")).epoch_id == epoch_id
+
+
+def test_a_run_judged_under_the_epoch_in_force_is_trusted(store, build, written):
+    """Under any other, or none, it is kept untrusted."""
+    epoch_id = start(store, build, written[3].run_id)
+    assert store.write_run(build.run(10, epochs={"loss": epoch_id})).trusted
+    assert store.write_run(build.run(11, epochs={"loss": None})).untrusted_reason == "epoch changed"
+    assert store.write_run(build.run(12, epochs=None)).trusted
+
+
+def test_the_read_walks_indexes_only(tmp_path, build):
+    """On SQLite no table of values or runs is scanned, however long the history."""
+    with open_store(f"sqlite:///{tmp_path / 'history.db'}") as store:
+        statement = str(history_query("sqlite", "run").compile(store._connections._engine))
+        parameters = [BEGINNING.isoformat()] * statement.count("?")
+
+        def plan(connection):
+            return [row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", tuple(parameters))]
+
+        steps = store._connections.read(plan)
+    assert [step for step in steps if step in ("SCAN metric_series", "SCAN runs", "SCAN step_sets")] == []
+    assert sum("ix_metric_series_history" in step for step in steps) == 3
+
+
 @pytest.mark.usefixtures("written")
 class TestRefused:
     """Each with one line that says what and where; nothing is stored."""
@@ -141,10 +176,11 @@ class TestRefused:
 
     def test_a_series_without_runs(self, store, build):
         """Unknown, or known by its attempts only."""
+        new = replace(build.IDENTITY, suite="new")
         for _ in range(2):
-            with pytest.raises(NotFound, match=r"no run of tests/test_ppo\.py"):
-                start(store, build)
-            store.record_attempts([Attempt(build.IDENTITY, 1, 1, 1, "fail", 1.0, build.START)])
+            with pytest.raises(NotFound, match=r"no run of tests/test_ppo\.py on cuda in new"):
+                store.start_epoch(new, reason="r", actor="a")
+            store.record_attempts([Attempt(new, 1, 1, 1, "fail", 1.0, build.START)])
 
     def test_a_metric_that_is_not_there(self, store, build):
         """A typo must not look like success."""
@@ -171,38 +207,3 @@ class TestRefused:
         epoch_id = start(store, build)
         with pytest.raises(ValueError, match=f"{name} is empty"):
             store.undo_epoch(project="default", epoch_id=epoch_id, **({"reason": "r", "actor": "a"} | given))
-
-
-def test_runs_of_the_same_instant_are_told_apart(store, build):
-    """Membership is by (created_at, order of arrival)."""
-    same = [store.write_run(build.run(number, hours=0)) for number in (1, 2, 3)]
-    start(store, build, same[1].run_id)
-    assert build.recent(store) == [[3.0, 2.0]]
-
-
-def test_a_metric_never_seen_has_the_epoch_of_the_series(store, build):
-    """So that its first run is not taken for one that was judged before the epoch."""
-    epoch_id = start(store, build, written[3].run_id)
-    assert build.history(store, build.key("new")).epoch_id == epoch_id
-
-
-def test_a_run_judged_under_the_epoch_in_force_is_trusted(store, build):
-    """Under any other, or none, it is kept untrusted."""
-    epoch_id = start(store, build, written[3].run_id)
-    assert store.write_run(build.run(10, epochs={"loss": epoch_id})).trusted
-    assert store.write_run(build.run(11, epochs={"loss": None})).untrusted_reason == "epoch changed"
-    assert store.write_run(build.run(12, epochs=None)).trusted
-
-
-def test_the_read_walks_indexes_only(tmp_path, build):
-    """On SQLite no table of values or runs is scanned, however long the history."""
-    with open_store(f"sqlite:///{tmp_path / 'history.db'}") as store:
-        statement = str(history_query("sqlite", "run").compile(store._connections._engine))
-        parameters = [BEGINNING.isoformat()] * statement.count("?")
-
-        def plan(connection):
-            return [row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", tuple(parameters))]
-
-        steps = store._connections.read(plan)
-    assert [step for step in steps if step in ("SCAN metric_series", "SCAN runs", "SCAN step_sets")] == []
-    assert sum("ix_metric_series_history" in step for step in steps) == 3
