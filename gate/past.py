@@ -147,6 +147,10 @@ class Past:
             past.admit(run)
         return past
 
+    @property
+    def identity(self) -> SeriesIdentity:
+        return self._series.identity
+
     def admit(self, run: PastRun) -> None:
         """The next run of the series, with the trust it is to have. In order: ValueError otherwise."""
         if self._places and run.place <= self._places[-1]:

@@ -15,9 +15,22 @@ from gate.evaluate import judge, outcome_of
 from gate.history import RunRef, SpecHistory, StoredSeries
 from gate.identity import SpecKey
 from gate.selection import Selection
-from gate.stored_selection import SpecValues, stored_selection
+from gate.stored_selection import stored_selection
 from gate.verdict import SpecVerdict, Verdict
 from gate.verdict_reading import from_json
+
+
+class SpecValues(Protocol):
+    """The stored values of one gate spec in one run: ``steps`` ascending, as long as ``values``."""
+
+    @property
+    def key(self) -> SpecKey: ...
+    @property
+    def steps(self) -> Sequence[int]: ...
+    @property
+    def values(self) -> Sequence[float]: ...
+    @property
+    def points(self) -> int: ...
 
 
 class RunFacts(Protocol):
@@ -57,10 +70,10 @@ def replay(stored: Mapping[str, Any], series: Sequence[SpecValues], runs: Sequen
     ``stored``. Raises DriftgateError for a missing row or a document that is no verdict.
     """
     before = from_json(stored)
-    own = {values.key: values for values in series}
+    own = {values.key: dict(zip(values.steps, values.values, strict=True)) for values in series}
     rows = {(run.run.run_id, values.key): _row(run.run, values) for run in runs for values in run.series}
     judged = tuple(
-        judge(_case(before, spec, stored_selection(spec, own.get(spec.spec.key), document.get("at_step")), rows))
+        judge(_case(before, spec, stored_selection(spec, own.get(spec.spec.key, {}), document.get("at_step")), rows))
         for spec, document in zip(before.specs, stored["specs"], strict=True)
     )
     outcome = outcome_of(judged) if judged else before.outcome

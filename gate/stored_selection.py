@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping
 
 import numpy as np
 
-from gate.identity import AGGREGATE_STEP, SpecKey
+from gate.identity import AGGREGATE_STEP
 from gate.selection import NO_STEP, Selection
 from gate.verdict import SpecVerdict
 
 
-class SpecValues(Protocol):
-    """The stored values of one gate spec in one run: ``steps`` ascending, as long as ``values``."""
-
-    @property
-    def key(self) -> SpecKey: ...
-    @property
-    def steps(self) -> Sequence[int]: ...
-    @property
-    def values(self) -> Sequence[float]: ...
-    @property
-    def points(self) -> int: ...
-
-
-def stored_selection(spec: SpecVerdict, own: SpecValues | None, at_step: int | None) -> Selection:
+def stored_selection(spec: SpecVerdict, found: Mapping[int, float], at_step: int | None) -> Selection:
     """The stored values, and between them the coordinates that had none to store.
 
-    ``spec`` is the stored verdict, which alone knows what was wrong with the record; ``at_step`` its fact of that name.
+    ``spec`` is the stored verdict, which alone knows what was wrong with the record; ``found`` the stored values by
+    step; ``at_step`` where a single one came from.
     """
-    found = {} if own is None else dict(zip(own.steps, own.values, strict=True))
     values = {step: (_came_from(step, at_step), value, "") for step, value in found.items()} | _erroneous(spec)
     steps = sorted(values)
     problems = spec.checks["selection"].facts["problems"] if "selection" in spec.checks else ()
