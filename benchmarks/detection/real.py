@@ -1,0 +1,81 @@
+"""Our gate on real histories, with bands suggested from their first runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchmarks.detection.corpus import WALL_TIME, RealHistory, matrix, metrics_of
+from benchmarks.detection.judges import GateJudge, declare, verdicts
+from benchmarks.detection.suggest import suggest_constraint
+from gate.spec import GateSpec
+from gate.verdict import Status, Verdict
+
+SUGGEST_FROM = 20
+"""Bands are suggested from so many first runs, and the whole history is judged by them."""
+
+
+@dataclass(frozen=True, slots=True)
+class RedRun:
+    run: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class RealOutcome:
+    """One judge on one history. ``false_alarms``: red runs that neither follow the change nor are known to be broken;
+    ``missed``: broken runs that were trusted; ``caught``: the first red run after the change.
+    """
+
+    history: RealHistory
+    judge: str
+    wall_time: bool
+    reds: tuple[RedRun, ...]
+
+    @property
+    def false_alarms(self) -> tuple[RedRun, ...]:
+        return tuple(red for red in self.reds if red.run not in self.history.special and not self._changed(red.run))
+
+    @property
+    def missed(self) -> tuple[int, ...]:
+        return tuple(run for run in self.history.special if run not in {red.run for red in self.reds})
+
+    @property
+    def caught(self) -> RedRun | None:
+        return next((red for red in self.reds if self._changed(red.run)), None)
+
+    @property
+    def delay(self) -> int | None:
+        """The first changed run is 1."""
+        if self.caught is None or self.history.change is None:
+            return None
+        return self.caught.run - self.history.change + 1
+
+    def _changed(self, run: int) -> bool:
+        return self.history.change is not None and run >= self.history.change
+
+
+def judge_real(history: RealHistory, judge: GateJudge, *, wall_time: bool = False) -> RealOutcome:
+    """``wall_time``: judge the wall time alone; it is left out otherwise."""
+    specs = [judge.configured(spec) for spec in suggested(history, wall_time=wall_time)]
+    answers = verdicts(specs, iter(history.records), judge.policy)
+    reds = tuple(RedRun(run, _why(verdict)) for run, verdict in enumerate(answers) if not verdict.trusted)
+    return RealOutcome(history, judge.name, wall_time, reds)
+
+
+def suggested(history: RealHistory, *, wall_time: bool) -> Sequence[GateSpec]:
+    """One declaration per metric, ``steps="all"``, its band from the first `SUGGEST_FROM` runs."""
+    first = history.records[:SUGGEST_FROM]
+    metrics = [metric for metric in metrics_of(history) if (metric == WALL_TIME) == wall_time]
+    return [declare(metric, suggest_constraint(matrix(first, metric))) for metric in metrics]
+
+
+def _why(verdict: Verdict) -> str:
+    """Which checks of which metrics said no, worst first."""
+    found = [
+        (-check.status, f"{spec.spec.metric_key} {name}")
+        for spec in verdict.specs
+        for name, check in spec.checks.items()
+        if check.status >= Status.FAIL
+    ]
+    return ", ".join(text for _, text in sorted(found))

@@ -1,0 +1,50 @@
+"""Every judge on every scenario, spread over the processors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+
+from benchmarks.detection.judges import Judge, Trial, declare
+from benchmarks.detection.measure import Outcome, outcome
+from benchmarks.detection.scenarios import Scenario
+from benchmarks.detection.simulate import Floats, changed_runs
+from benchmarks.measure import progress
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How many histories of each scenario: ``histories``, and ``targeted`` where a target of catching is set."""
+
+    histories: int
+    targeted: int
+
+    def count(self, scenario: Scenario) -> int:
+        return self.histories if scenario.target is None else self.targeted
+
+
+def measured(
+    scenarios: Sequence[Scenario], judges: Sequence[Judge], plan: Plan
+) -> Iterator[tuple[Scenario, list[Outcome]]]:
+    """Each scenario with the outcome of every judge, in the given order."""
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        waiting = [
+            (scenario, [pool.submit(measure_one, scenario, judge, plan.count(scenario)) for judge in judges])
+            for scenario in scenarios
+        ]
+        for scenario, answers in waiting:
+            yield scenario, [answer.result() for answer in answers]
+            progress(f"measured: {scenario.name}")
+
+
+def measure_one(scenario: Scenario, judge: Judge, count: int) -> Outcome:
+    trials = [_trial(scenario, values) for values in scenario.histories(count)]
+    changed = changed_runs(scenario.change, scenario.layout.runs)
+    return outcome(judge.name, judge.judge(trials), changed)
+
+
+def _trial(scenario: Scenario, values: Floats) -> Trial:
+    specs = tuple(declare(f"train/metric_{index}", scenario.band) for index in range(scenario.layout.metrics))
+    return Trial(values, specs, scenario.stop_from)
