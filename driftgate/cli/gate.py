@@ -65,5 +65,5 @@ def _print(result: HookResult) -> None:
     from driftgate.harness.run_report import verdict_text
 
     print_text(verdict_text(result.verdict))
-    if result.verdict.written is None:
-        say(f"driftgate: nothing was written: {result.policy.reason or 'nothing was judged'}")
+    if not result.policy.writes:
+        say(f"driftgate: nothing was written: {result.policy.reason}")

@@ -80,7 +80,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def number(value: float) -> str:
-    return f"{value:.6g}" if math.isfinite(value) else "-"
+    return f"{value + 0.0:.6g}" if math.isfinite(value) else "-"  # + 0.0: no -0
 
 
 def moment(at: datetime) -> str:

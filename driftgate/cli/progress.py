@@ -34,7 +34,7 @@ class PlainProgress:
 
     def started(self, tests: Sequence[ReadyTest], skipped: Sequence[SkippedTest], policy: RunPolicy) -> None:
         self._total = len(tests)
-        writes = "writes the baseline" if policy.writes else f"shadow, writes nothing: {policy.reason}"
+        writes = "writes the baseline" if policy.writes else f"writes nothing: {policy.reason}"
         self._say(f"driftgate: {counted(len(tests), 'test')}, cadence {policy.cadence.name}, {writes}")
         for test in skipped:
             self._say(f"driftgate: skipped {_place(test.identity)}: {test.reason}")

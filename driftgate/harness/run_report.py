@@ -11,6 +11,7 @@ import orjson
 from driftgate.harness.attempts import AttemptResult
 from driftgate.harness.next_steps import next_steps
 from driftgate.harness.run import RunResult, TestReport
+from gate.identity import SeriesIdentity
 from gate.outline import headline, safe
 from gate.report_markdown import code, markdown_report
 from gate.report_text import text_report
@@ -90,15 +91,21 @@ def _severity(test: TestReport) -> tuple[bool, bool]:
 
 def _summary(result: RunResult) -> Iterator[str]:
     passed = sum(test.passed for test in result.tests)
-    yield f"## driftgate: {passed} passed, {len(result.tests) - passed} failed"
+    distrusted = sum(test.judgement.verdict.outcome == "not_trusted" for test in result.tests)
+    interrupted = ", interrupted" if result.interrupted else ""
+    yield (f"## driftgate: {passed} passed, {len(result.tests) - passed} failed, {distrusted} not trusted{interrupted}")
     yield ""
+    if not result.policy.writes:
+        yield f"Nothing was written: {code(safe(result.policy.reason))}"
+        yield ""
     yield "| test | result | gate |"
     yield "|---|---|---|"
     for test in sorted(result.tests, key=_severity, reverse=True):
-        where = _cell(f"{test.identity.test_path} {test.identity.suite}")
-        yield f"| {where} | {_cell(_result(test))} | {_cell(headline(test.judgement.verdict))} |"
+        yield f"| {_place(test.identity)} | {_cell(_result(test))} | {_cell(headline(test.judgement.verdict))} |"
     for identity in result.not_run:
-        yield f"| {_cell(f'{identity.test_path} {identity.suite}')} | not run | |"
+        yield f"| {_place(identity)} | not run | |"
+    for skipped in result.skipped:
+        yield f"| {_place(skipped.identity)} | {_cell(f'skipped, {skipped.reason}')} | |"
     yield ""
 
 
@@ -111,6 +118,11 @@ def _section(test: TestReport, tests: int) -> Iterator[str]:
     yield f"### {code(safe(test.identity.test_path))}"
     yield ""
     yield verdict_markdown(test.judgement.verdict, max_bytes=_LARGEST_BYTES // tests)
+    yield from (f"- {code(safe(remark))}" for remark in test.remarks)
+
+
+def _place(identity: SeriesIdentity) -> str:
+    return _cell(f"{identity.test_path} {identity.suite}")
 
 
 def _cell(text: str) -> str:
