@@ -45,8 +45,12 @@ class SpecOutcome:
     @property
     def reasons(self) -> tuple[str, ...]:
         """Why it is red: what its checks say, then its coordinates."""
-        said = (check.reason for check in self.checks.values() if check.status >= Status.FAIL)
-        return tuple(f"{self.key.metric_key}: {reason}" for reason in said if reason) + self.deviations
+        said = (check.reason for check in self.checks.values() if check.status >= Status.FAIL and check.reason)
+        return tuple(map(self._named, said)) + self.deviations
+
+    def _named(self, reason: str) -> str:
+        metric = self.key.metric_key
+        return reason if reason.startswith(metric) else f"{metric}: {reason}"
 
 
 @dataclass(frozen=True, slots=True)
