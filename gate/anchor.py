@@ -32,24 +32,24 @@ def check_anchor(case: Case) -> Answer | None:
     )
 
 
-def anchor_lost_notice(case: Case) -> Notice | None:
+def anchor_lost(case: Case) -> Iterator[Notice]:
     """The warning that an anchor which was full is no longer, so that slow drift goes unseen until it is again."""
     wanted, left = case.policy.anchor_runs, len(case.anchor_rows)
-    if not case.spec.checks or left >= wanted or case.history.anchor_ever < wanted:
-        return None
-    text = (
-        f"{case.spec.metric_key}: anchor lost: of its {counted(wanted, 'run')} only {left} still count; "
-        f"anchor and shift are inactive until there are {wanted} again"
-    )
-    return Notice("anchor_lost", text, case.spec.metric_key)
+    if case.spec.checks and left < wanted <= case.history.anchor_ever:
+        text = (
+            f"{case.spec.metric_key}: anchor lost: of its {counted(wanted, 'run')} only {left} still count; "
+            f"anchor and shift are inactive until there are {wanted} again"
+        )
+        yield Notice("anchor_lost", text, case.spec.metric_key)
 
 
 def _reasons(case: Case, corridor: Corridor, at: NDArray[np.intp]) -> Iterator[str]:
-    values = case.selection.values
+    values = case.selection.values[at]
     recent = recent_comparison(case)
-    normal = recent.active & ~recent.corridor.excludes(values)
-    columns = (case.selection.steps, values, corridor.ref, corridor.lo, corridor.hi, corridor.bands_towards(values))
-    rows = zip(*(column[at].tolist() for column in (*columns, normal)), strict=True)
+    normal = recent.active[at] & ~recent.corridor.take(at).excludes(values)
+    bounds = (corridor.lo, corridor.hi, corridor.bands_towards(values))
+    columns = (case.selection.steps[at], values, corridor.ref, *bounds, normal)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
     for step, value, mean, lo, hi, band, is_normal in rows:
         bound = hi if value > mean else lo
         value_text, mean_text, bound_text = written(value, mean, bound)

@@ -31,11 +31,10 @@ def check_selection(case: Case) -> Answer | None:
     return Answer(SpecCheck(Status.ERROR, reason, {"problems": list(selection.problems)}), columns)
 
 
-def few_points_notice(case: Case) -> Notice | None:
+def few_points(case: Case) -> Iterator[Notice]:
     """The warning about an early end while the history is too short to make it an error."""
-    if len(case.rows) >= ENOUGH_RUNS or not _ended_early(case):
-        return None
-    return Notice("few_points", _early_end_text(case), case.spec.metric_key)
+    if len(case.rows) < ENOUGH_RUNS and _ended_early(case):
+        yield Notice("few_points", _early_end_text(case), case.spec.metric_key)
 
 
 def _history_problems(case: Case) -> Iterator[str]:

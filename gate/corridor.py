@@ -36,6 +36,10 @@ class Corridor:
             down = np.maximum(rule.rel_down * np.abs(ref), rule.abs_floor_down)
             return cls(ref, ref - down, ref + up, down, up)
 
+    def take(self, at: NDArray[np.intp]) -> Corridor:
+        """Only the intervals at these indices."""
+        return Corridor(self.ref[at], self.lo[at], self.hi[at], self.down[at], self.up[at])
+
     def excludes(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         return (values < self.lo) | (values > self.hi)
 

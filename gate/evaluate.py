@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from gate.anchor import anchor_lost_notice, check_anchor
+from gate.anchor import anchor_lost, check_anchor
 from gate.case import Case, Check
-from gate.completeness import check_selection, few_points_notice
+from gate.completeness import check_selection, few_points
 from gate.history import HistoryReader
 from gate.identity import SeriesIdentity
 from gate.limits import check_limits
+from gate.lint import band_notices, orphaned_history, starved
 from gate.policy import GatePolicy
 from gate.provenance import Provenance
 from gate.recent import check_corridor
 from gate.record import Record
 from gate.selection import select
-from gate.shift import check_shift, incomparable_notice
+from gate.shift import check_shift, incomparable_curves
 from gate.spec import GateSpec
 from gate.verdict import Notice, Outcome, SpecVerdict, Verdict
 
@@ -28,7 +29,14 @@ CHECKS: Mapping[str, Check] = {
     "limits": check_limits,
 }
 """Every check by its name in the verdict, in the order in which reports tell them."""
-SPEC_NOTICES: Sequence[Callable[[Case], Notice | None]] = (few_points_notice, anchor_lost_notice, incomparable_notice)
+SPEC_NOTICES: Sequence[Callable[[Case], Iterator[Notice]]] = (
+    few_points,
+    anchor_lost,
+    incomparable_curves,
+    band_notices,
+    orphaned_history,
+)
+"""Everything that warns about one gate spec."""
 
 
 def evaluate(
@@ -52,7 +60,7 @@ def evaluate(
     )
     cases = [Case.prepare(spec, select(spec, record), history.of(spec.key), policy) for spec in specs]
     judged = tuple(judge(case) for case in cases)
-    warnings = (*_record_notices(record), *(notice for case in cases for notice in _spec_notices(case)))
+    warnings = (*_record_notices(record), *starved(history.recent_runs), *_spec_notices(cases))
     return Verdict(outcome_of(judged), identity, policy, provenance, judged, warnings)
 
 
@@ -78,8 +86,8 @@ def outcome_of(specs: Sequence[SpecVerdict]) -> Outcome:
     return "trusted" if all(spec.trusted for spec in specs) else "not_trusted"
 
 
-def _spec_notices(case: Case) -> Iterator[Notice]:
-    return (notice for note in SPEC_NOTICES if (notice := note(case)) is not None)
+def _spec_notices(cases: Sequence[Case]) -> Iterator[Notice]:
+    return (notice for case in cases for warn in SPEC_NOTICES for notice in warn(case))
 
 
 def _record_notices(record: Record) -> Iterator[Notice]:

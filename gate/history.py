@@ -64,6 +64,8 @@ class SpecHistory:
     ``epoch_id``: the epoch in force for this metric, None before the first was started.
     ``anchor_ever``: how many runs of the epoch that carry the spec count or once did (trusted by the gate, not
     superseded), counted up to ``anchor_runs``.
+    ``others``: where ``baseline`` is empty, newest first, newest counting runs of the epoch under other declarations of
+    the same metric; `AGGREGATE_STEP` only of the same steps.
     """
 
     baseline: tuple[StoredSeries, ...] = ()
@@ -71,6 +73,7 @@ class SpecHistory:
     valid: tuple[StoredSeries, ...] = ()
     epoch_id: str | None = None
     anchor_ever: int = 0
+    others: tuple[StoredSeries, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

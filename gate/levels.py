@@ -20,23 +20,19 @@ def common_steps(steps: NDArray[np.int64], rows: Sequence[StoredSeries]) -> NDAr
     return common
 
 
-def values_at(rows: Sequence[StoredSeries], steps: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Float64 (r, m): the values at ``steps``, all of which each row has."""
-    values = np.empty((len(rows), steps.size))
-    for index, row in enumerate(rows):
-        same = np.array_equal(row.steps, steps)
-        values[index] = row.values if same else row.values[np.searchsorted(row.steps, steps)]
-    return values
+def levels_of(rows: Sequence[NDArray[np.float64]]) -> tuple[NDArray[np.float64], float]:
+    """The mean of each row, times a scale that is returned too: a power of two that keeps sums and differences of
+    levels from overflowing, 1 unless they are huge.
 
-
-def scale_for(values: NDArray[np.float64]) -> float:
-    """A power of two that keeps sums and differences of ``values`` from overflowing; 1 unless they are huge."""
-    return DOWN if max(values.max(), -values.min()) > HUGE else 1.0
-
-
-def row_means(values: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
-    """The mean of each row of ``scale`` x ``values`` (r, m). Columns are added in order, whatever built numpy, so that
-    equal rows have equal means.
+    numpy adds a row pairwise, in an order that its length decides, so that equal rows have equal levels.
     """
-    means: NDArray[np.float64] = np.add.reduce(np.multiply(values.T, scale, order="C"), axis=0) / values.shape[1]
-    return means
+    with np.errstate(over="ignore", invalid="ignore"):
+        levels = np.array([np.add.reduce(row) / row.size for row in rows])
+    if np.all(np.abs(levels) <= HUGE):
+        return levels, 1.0
+    return np.array([np.add.reduce(row * DOWN) / row.size for row in rows]), DOWN
+
+
+def values_at(row: StoredSeries, steps: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The row's values at ``steps``, all of which it has."""
+    return row.values if np.array_equal(row.steps, steps) else row.values[np.searchsorted(row.steps, steps)]

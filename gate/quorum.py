@@ -22,7 +22,8 @@ QUORUM_FROM = 10
 class Comparison:
     """The coordinates of a case against ``corridor`` where ``active``; ``n`` int64 (m,) values made each reference.
 
-    ``name`` is what reasons call the corridor. ``reasons`` gives a sentence for each of the indices it is given.
+    ``name`` is what reasons call the corridor. ``reasons`` gives a sentence for each of the indices that it is given
+    with the corridor there.
     """
 
     name: str
@@ -42,18 +43,22 @@ def needed_outside(profile: Profile, judged: int) -> int:
     return 1 if profile == "strict" else quorum(judged)
 
 
+def fails(profile: Profile, judged: int, outside: int, *, any_far: bool) -> bool:
+    return judged > 0 and (outside >= needed_outside(profile, judged) or any_far)
+
+
 def compare(case: Case, comparison: Comparison) -> Answer:
     """A coordinate outside is FAIL under ``strict`` and OUTSIDE under ``balanced``."""
     corridor, active = comparison.corridor, comparison.active
-    outside = active & corridor.excludes(case.selection.values)
+    at = np.flatnonzero(active & corridor.excludes(case.selection.values))
+    outside = corridor.take(at)
     status = case.statuses(Status.INACTIVE)
     status[active] = Status.PASS
-    status[outside] = Status.FAIL if case.policy.profile == "strict" else Status.OUTSIDE
-    at = np.flatnonzero(outside)
-    sentences = comparison.reasons(case, corridor, at)
+    status[at] = Status.FAIL if case.policy.profile == "strict" else Status.OUTSIDE
+    sentences = comparison.reasons(case, outside, at)
     reasons = dict(case.selection.errors) | dict(zip(at.tolist(), sentences, strict=True))
     columns = CheckColumns(status, comparison.n, corridor.ref, corridor.lo, corridor.hi, reasons)
-    far = np.flatnonzero(outside & corridor.is_far(case.selection.values))
+    far = at[outside.is_far(case.selection.values[at])]
     judged = int(np.count_nonzero(active))
     return Answer(_spec_check(case, comparison.name, judged, at.size, far), columns)
 
@@ -62,12 +67,12 @@ def _spec_check(case: Case, name: str, judged: int, outside: int, far: NDArray[n
     facts = {"outside": outside, "of": judged}
     if not judged:
         return SpecCheck(Status.INACTIVE, facts=facts)
+    if not fails(case.policy.profile, judged, outside, any_far=far.size > 0):
+        return SpecCheck(Status.PASS, facts=facts)
     needed = needed_outside(case.policy.profile, judged)
-    if outside >= needed:
-        allowed = f", at most {needed - 1} may be" if needed > 1 else ""
-        return SpecCheck(Status.FAIL, f"{outside} of {judged} outside {name}{allowed}", facts)
-    if far.size:
-        worst = place(case.spec, int(case.selection.steps[far[0]]))
-        reason = f"{outside} of {judged} outside {name}, {worst} by more than {FAR_BANDS:g} bands"
-        return SpecCheck(Status.FAIL, reason, facts)
-    return SpecCheck(Status.PASS, facts=facts)
+    reason = f"{outside} of {judged} outside {name}"
+    if outside < needed:
+        reason += f", {place(case.spec, int(case.selection.steps[far[0]]))} by more than {FAR_BANDS:g} bands"
+    elif needed > 1:
+        reason += f", at most {needed - 1} may be"
+    return SpecCheck(Status.FAIL, reason, facts)

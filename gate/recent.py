@@ -26,11 +26,11 @@ def recent_comparison(case: Case) -> Comparison:
 
 
 def _reasons(case: Case, corridor: Corridor, at: NDArray[np.intp]) -> Iterator[str]:
-    band = corridor.bands_towards(case.selection.values)
-    columns = (case.selection.steps, case.selection.values, corridor.ref, case.baseline.n, band)
-    bounds = zip(corridor.lo[at].tolist(), corridor.hi[at].tolist(), strict=True)
-    rows = zip(*(column[at].tolist() for column in columns), bounds, strict=True)
-    for step, value, mean, n, width, (lo, hi) in rows:
+    values = case.selection.values[at]
+    bounds = (corridor.lo, corridor.hi, corridor.bands_towards(values))
+    columns = (case.selection.steps[at], values, corridor.ref, case.baseline.n[at], *bounds)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    for step, value, mean, n, lo, hi, width in rows:
         value_text, mean_text, lo_text, hi_text = written(value, mean, lo, hi)
         yield (
             f"{place(case.spec, step)}: {value_text} is {distance(value, mean, width)} the mean {mean_text} "

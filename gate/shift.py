@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gate.case import Answer, Case
 from gate.corridor import Corridor
 from gate.history import RunRef, StoredSeries
-from gate.levels import common_steps, row_means, scale_for, values_at
+from gate.levels import common_steps, levels_of, values_at
 from gate.numbers import counted, written
 from gate.reduction import reduced
 from gate.verdict import Notice, SpecCheck, Status
@@ -71,19 +71,18 @@ def multiplier(anchor_runs: int, shift_runs: int) -> float | None:
     return min(smaller, default=None)
 
 
-def incomparable_notice(case: Case) -> Notice | None:
+def incomparable_curves(case: Case) -> Iterator[Notice]:
     """The warning that too few steps are shared with the past for a common move to be seen."""
     if SHIFT not in case.spec.checks or not case.selection.steps.size or not _is_long_enough(case):
-        return None
+        return
     common = _common(case)
-    if _is_comparable(case, common):
-        return None
-    shared = f"{np.count_nonzero(common)} of {common.size} steps"
-    text = (
-        f"{case.spec.metric_key}: shift is inactive: only {shared} are in the last {case.policy.shift_runs - 1} runs "
-        f"and in all of the anchor too; curves of different length are not compared"
-    )
-    return Notice("shift_incomparable", text, case.spec.metric_key)
+    if not _is_comparable(case, common):
+        shared = f"{np.count_nonzero(common)} of {common.size} steps"
+        text = (
+            f"{case.spec.metric_key}: shift is inactive: only {shared} are in the last {case.policy.shift_runs - 1} "
+            f"runs and in all of the anchor too; curves of different length are not compared"
+        )
+        yield Notice("shift_incomparable", text, case.spec.metric_key)
 
 
 def _is_long_enough(case: Case) -> bool:
@@ -116,11 +115,9 @@ def _move(case: Case, common: NDArray[np.bool_], times_noise: float) -> Move:
 
 def _levels(case: Case, common: NDArray[np.bool_], newest: Sequence[StoredSeries]) -> tuple[NDArray[np.float64], float]:
     """The levels of the anchor's runs, of later ones of ``newest``, oldest first, and of this run; the scale."""
-    rows = _in_order(case, newest)
-    past = values_at(rows, case.selection.steps[common])
-    values = np.vstack((past, case.selection.values[common]))
-    scale = scale_for(values)
-    return row_means(values, scale), scale
+    steps = case.selection.steps[common]
+    past = [values_at(row, steps) for row in _in_order(case, newest)]
+    return levels_of([*past, case.selection.values[common]])
 
 
 def _in_order(case: Case, newest: Sequence[StoredSeries]) -> list[StoredSeries]:

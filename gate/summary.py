@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gate.baseline import Baseline, column_means
+from gate.baseline import Baseline, aligned, column_means, column_sds
 from gate.corridor import Corridor
-from gate.history import SpecHistory, StoredSeries
+from gate.history import SpecHistory
 from gate.identity import SpecKey
 from gate.spec import Constraint
 
@@ -62,36 +62,21 @@ def summarise(key: SpecKey, history: SpecHistory, *, limit: int, anchor_runs: in
     baseline = Baseline.of(history.baseline, steps, limit)
     used = set(baseline.run_ids)
     rows = [row for row in history.baseline if row.run.run_id in used]
-    values = _newest(_matrix(rows, steps), limit)
+    values = _newest(np.array(aligned(rows, steps)).reshape(len(rows), steps.size), limit)
     kept = ~np.all(np.isnan(values), axis=1) if values.size else np.zeros(len(rows), np.bool_)
     corridor = Corridor.around(baseline.mean, Constraint(**json.loads(key.constraint_key)))
     full = len(history.anchor) >= anchor_runs
-    anchor = column_means(_matrix(history.anchor, steps)) if full else np.full(steps.size, np.nan)
+    anchor = column_means(aligned(history.anchor, steps), steps.size) if full else np.full(steps.size, np.nan)
     run_ids = tuple(row.run.run_id for row, keep in zip(rows, kept, strict=True) if keep)
-    sd = _sample_sd(values, baseline.mean)
+    sd = column_sds(values, baseline.mean)
     return BaselineSummary(
         key, run_ids, steps, values[kept], baseline.n, baseline.mean, sd, corridor.lo, corridor.hi, anchor
     )
 
 
-def _matrix(rows: tuple[StoredSeries, ...] | list[StoredSeries], steps: NDArray[np.int64]) -> NDArray[np.float64]:
-    """(r, m): row by row, NaN where a run lacks the step."""
-    values = np.full((len(rows), steps.size), np.nan)
-    for index, row in enumerate(rows):
-        values[index, np.searchsorted(steps, row.steps)] = row.values
-    return values
-
-
 def _newest(values: NDArray[np.float64], limit: int) -> NDArray[np.float64]:
     """Only the first ``limit`` numbers of each column."""
     return np.where(np.cumsum(~np.isnan(values), axis=0) <= limit, values, np.nan)
-
-
-def _sample_sd(values: NDArray[np.float64], mean: NDArray[np.float64]) -> NDArray[np.float64]:
-    n = np.count_nonzero(~np.isnan(values), axis=0)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        squares = np.nansum((values - mean) ** 2, axis=0)
-        return np.where(n > 1, np.sqrt(squares / (n - 1)), np.nan)
 
 
 def _nullable(numbers: NDArray[np.float64]) -> list[float | None]:

@@ -178,8 +178,8 @@ def shift(spec, chosen, stored, anchor, policy):
     common = [step for step in chosen if chosen[step] is not None and all(step in row for row in newest + anchor)]
     if not common or 2 * len(common) < len(chosen):
         return "inactive"
-    values = [abs(row[step]) for row in [chosen, *newest, *anchor] for step in common]
-    scale = 2.0**-20 if max(values) > 2.0**1000 else 1.0
+    levels = [level(row, common, 1.0) for row in [chosen, *newest, *anchor]]
+    scale = 1.0 if all(abs(one) <= 2.0**1000 for one in levels) else 2.0**-20
     moved, noise = move(level(chosen, common, scale), newest, anchor, common, scale, policy)
     centres = {step: reference(anchor, step, policy.anchor_runs)[1] for step in common}
     band = reduce("mean", [min(bands(spec.constraint, centre)) for centre in centres.values()])

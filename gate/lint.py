@@ -1,0 +1,124 @@
+"""Lint: what a declaration, a band or a series should be looked at for. It never fails a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gate.baseline import Baseline, Rows, aligned, column_means, column_sds
+from gate.case import Case
+from gate.corridor import Corridor
+from gate.history import VALID_RUNS, RunRef
+from gate.numbers import counted, written
+from gate.quorum import fails
+from gate.selection import place
+from gate.verdict import Notice
+
+FEWEST_VALID = 8
+"""Fewer valid runs say too little about noise to warn of anything."""
+TIGHT, BLIND = 4.5, 50.0
+"""Bands in sd: below the first noise alone turns runs red, above the second nothing would be seen."""
+OFTEN_RED = 0.25
+STARVED_RUNS = 5
+
+
+def band_notices(case: Case) -> Iterator[Notice]:
+    """``band_too_tight``, ``band_blind`` and ``red_by_chance``, from the newest valid runs, red ones too."""
+    rows = case.history.valid[:VALID_RUNS]
+    if len(rows) < FEWEST_VALID or not case.selection.steps.size:
+        return
+    values = aligned(rows, case.selection.steps)
+    corridor = Corridor.around(case.baseline.mean, case.spec.constraint)
+    yield from _width(case, corridor, values)
+    yield from _often_red(case, corridor, values)
+
+
+def _width(case: Case, corridor: Corridor, values: Rows) -> Iterator[Notice]:
+    """By the median over the coordinates; those without noise or without a reference say nothing about the band."""
+    sd = column_sds(values, column_means(values, corridor.ref.size), FEWEST_VALID)
+    known = np.flatnonzero((sd > 0) & ~np.isnan(corridor.ref))
+    if not known.size:
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        ratio = np.nan_to_num(np.minimum(corridor.up, corridor.down)[known] / sd[known], nan=np.inf)
+    typical, least = float(np.median(ratio)), int(np.argmin(ratio))
+    if TIGHT <= typical <= BLIND:
+        return
+    tightest = place(case.spec, int(case.selection.steps[known[least]]))
+    typical_text, _, _ = written(typical, TIGHT, BLIND, digits=2)
+    least_text = written(float(ratio[least]), typical, digits=2)[0]
+    of = "" if known.size == 1 else f", in the median of {known.size} steps (least, {least_text}, at {tightest})"
+    text = f"{case.spec.metric_key}: the band is {typical_text} times the sd of the last {len(values)} valid runs{of}"
+    kind, advice = "band_too_tight", f"below {TIGHT:g} noise alone turns runs red: widen it"
+    if typical > BLIND:
+        kind, advice = "band_blind", f"above {BLIND:g} it would not see anything: narrow it"
+    yield Notice(kind, f"{text}; {advice}", case.spec.metric_key)
+
+
+def _often_red(case: Case, corridor: Corridor, values: Rows) -> Iterator[Notice]:
+    """Each valid run against the corridor of today, by the quorum of the profile."""
+    active = case.baseline.n >= case.policy.corridor_needs
+    red = sum(_is_red(case, corridor, active, row) for row in values)
+    if red > OFTEN_RED * len(values):
+        text = (
+            f"{case.spec.metric_key}: {red} of the last {len(values)} valid runs are red by the corridor alone; "
+            f"widen the band, or start an epoch if the level moved on purpose"
+        )
+        yield Notice("red_by_chance", text, case.spec.metric_key)
+
+
+def _is_red(case: Case, corridor: Corridor, active: NDArray[np.bool_], values: NDArray[np.float64]) -> bool:
+    outside = np.flatnonzero(active & corridor.excludes(values))
+    if not outside.size:
+        return False
+    judged = int(np.count_nonzero(active & ~np.isnan(values)))
+    any_far = bool(np.any(corridor.take(outside).is_far(values[outside])))
+    return fails(case.policy.profile, judged, outside.size, any_far=any_far)
+
+
+def starved(recent_runs: Sequence[RunRef]) -> Iterator[Notice]:
+    """The warning that nothing trusted has come in for a while, so that the baselines stand still."""
+    untrusted = list(takewhile(lambda run: not run.trusted, recent_runs))
+    if len(untrusted) < STARVED_RUNS:
+        return
+    since = untrusted[-1]
+    more = "at least " if len(untrusted) == len(recent_runs) else ""
+    text = (
+        f"the last {more}{len(untrusted)} runs of this series are all untrusted, since run {since.run_id} of "
+        f"{since.created_at:%Y-%m-%d}, so its baselines stand still. If a bad run is in the baseline: "
+        f"driftgate mark-untrusted --run-id ID --reason WHY. If the change is meant to stay: "
+        f"driftgate epoch start TEST --from-run {since.run_id} --reason WHY"
+    )
+    yield Notice("starved", text)
+
+
+def orphaned_history(case: Case) -> Iterator[Notice]:
+    """The warning that a cold declaration has a past under another one, and how far the values are from it."""
+    past = Baseline.of(case.history.others, case.selection.steps, case.policy.history)
+    known = np.flatnonzero(case.judgeable & (case.baseline.n == 0) & (past.n > 0))
+    if not known.size:
+        return
+    values, means = case.selection.values[known], past.mean[known]
+    furthest = int(np.argmax(np.abs(values / 2 - means / 2)))
+    value, mean, n = (column[furthest].item() for column in (values, means, past.n[known]))
+    where = place(case.spec, int(case.selection.steps[known[furthest]]))
+    text = (
+        f"{case.spec.metric_key}: no history under this declaration, but some under another of the same metric (an "
+        f"edited band?): {where} {_apart(value, mean)} its mean of {counted(n, 'run')}{_furthest_of(known.size)}"
+    )
+    yield Notice("orphaned_history", text, case.spec.metric_key)
+
+
+def _apart(value: float, mean: float) -> str:
+    value_text, mean_text = written(value, mean)
+    if value == mean:
+        return f"is {value_text}, equal to"
+    (apart,) = written(abs(value - mean))
+    return f"is {value_text}, {apart} {'above' if value > mean else 'below'} {mean_text},"
+
+
+def _furthest_of(number: int) -> str:
+    return f"; the furthest of {number} steps" if number > 1 else ""
