@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from driftgate.cli.output import print_json, print_table, print_text, say
+from driftgate.cli.output import counted, print_json, print_table, print_text, say
 from driftgate.cli.session import Session, command
 from driftgate.cli.targets import BackendOption, SuiteOption
 from driftgate.cli.tree import Command
@@ -48,6 +48,8 @@ def list_runs(
         say("no such run is stored")
         return
     print_table(LIST_COLUMNS, map(list_cells, runs))
+    if len(runs) == limit:
+        say(f"the newest {counted(limit, 'run')}; --limit shows more")
 
 
 @app.command("show", cls=Command)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -104,12 +105,18 @@ def clean(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-@pytest.fixture
-def person(tmp_path: Path, clean: pytest.MonkeyPatch) -> Person:
-    home = tmp_path / "work"
-    home.mkdir()
+@pytest.fixture(scope="session")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A git repository with one commit, to copy."""
+    folder = tmp_path_factory.mktemp("repository")
     identity = ("-c", "user.name=T", "-c", "user.email=t@example.org")
-    for command in (("init", "-q"), (*identity, "commit", "-q", "--allow-empty", "-m", "first")):
-        subprocess.run(["git", *command], cwd=home, check=True)
+    for command in (("init", "-q", "--template="), (*identity, "commit", "-q", "--allow-empty", "-m", "first")):
+        subprocess.run(["git", *command], cwd=folder, check=True)
+    return folder
+
+
+@pytest.fixture
+def person(tmp_path: Path, clean: pytest.MonkeyPatch, repository: Path) -> Person:
+    home = shutil.copytree(repository, tmp_path / "work")
     clean.chdir(home)
     return Person(home)

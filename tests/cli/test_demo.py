@@ -1,6 +1,10 @@
 """``driftgate demo``: the whole loop on the real example."""
 
 import re
+import signal
+import subprocess
+import sys
+from subprocess import PIPE
 
 import pytest
 
@@ -24,6 +28,16 @@ def test_again_and_as_json(person):
     person.write(".driftgate/demo/history.db", "of an earlier version")
     found = person.json("demo", "--nights", "4")
     assert (found["schema"], found["verdict"], found["written"]["trusted"]) == (1, "not_trusted", False)
+
+
+def test_an_interruption(person):
+    """Ctrl-C is exit 130 and one line."""
+    command = [sys.executable, "-m", "driftgate", "demo"]
+    with subprocess.Popen(command, cwd=person.home, stdout=PIPE, stderr=PIPE, text=True) as demo:
+        assert any("night  1" in line for line in demo.stdout)
+        demo.send_signal(signal.SIGINT)
+        _, err = demo.communicate(timeout=60)
+    assert (demo.returncode, err) == (130, "driftgate: interrupted\n")
 
 
 @pytest.mark.parametrize(

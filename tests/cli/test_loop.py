@@ -157,6 +157,7 @@ def test_listing(nights):
     listed = nights.runs()
     assert [run["created_at"] for run in listed] == sorted((run["created_at"] for run in listed), reverse=True)
     assert nights.json("runs", "list", "--limit", 2)["runs"] == listed[:2]
+    assert nights.call("runs", "list", "--limit", 2).err == "the newest 2 runs; --limit shows more\n"
     assert nights.json("runs", "list", "test_a.py", "--suite", "stage-a-cpu")["runs"] == listed
     assert nights.json("runs", "list", "--suite", "other")["runs"] == []
     nothing = nights.call("runs", "list", "other.py")
