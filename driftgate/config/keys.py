@@ -13,6 +13,7 @@ from gate.wording import shown
 
 LONGEST_HISTORY = 500
 """Runs: the store looks at no more than these."""
+FEWEST_SHIFT_RUNS, MOST_SHIFT_RUNS = 5, 20
 LONGEST_TIMEOUT_S = 604_800.0
 MOST_GPUS = 1024
 MOST_SHARDS = 256
@@ -71,6 +72,8 @@ KEYS: Table = {
         "history": values.integer(1, LONGEST_HISTORY),
         "anchor_runs": values.integer(1, LONGEST_HISTORY),
         "min_points_ratio": values.positive(1.0),
+        "shift_runs": values.integer(FEWEST_SHIFT_RUNS, MOST_SHIFT_RUNS),
+        "shift_fraction": values.positive(1.0),
         "trust": values.choice("run", "metric"),
         "defaults": {"*": {"steps": values.steps, "constraint": values.constraint}},
     },
