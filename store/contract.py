@@ -107,7 +107,11 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class TrustEvent:
-    """One line of the append-only trust log. ``run_id`` None: a standing rule was set or lifted."""
+    """One line of the append-only trust log. ``run_id`` None: a standing rule was set or lifted, an epoch started or
+    undone.
+
+    ``verdict``: of a run that was judged again under an epoch, the new verdict as it would have been stored.
+    """
 
     at: datetime
     actor: str
@@ -115,6 +119,13 @@ class TrustEvent:
     reason: str
     run_id: str | None = None
     selector: str | None = None
+    trusted_before: bool | None = None
+    trusted_after: bool | None = None
+    verdict: Mapping[str, Any] | None = None
+
+    @property
+    def changed(self) -> bool:
+        return self.trusted_before != self.trusted_after
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,8 +337,8 @@ class MetricHistoryStore(Protocol):
         """Every gate spec the series has ever stored, newest use first."""
         ...
 
-    def trust_events(self, project: str, limit: int = 100) -> list[TrustEvent]:
-        """The trust log, newest first."""
+    def trust_events(self, project: str, limit: int = 100, run_id: str | None = None) -> list[TrustEvent]:
+        """The trust log, or its lines on one run, newest first."""
         ...
 
     def read_past(self, identity: SeriesIdentity) -> SeriesPast:

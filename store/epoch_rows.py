@@ -35,6 +35,10 @@ class Start:
     created_at: datetime
     seq: int
 
+    @property
+    def place(self) -> tuple[datetime, int]:
+        return (self.created_at, self.seq)
+
 
 def from_start(created_at: Any, seq: Any) -> ColumnElement[bool]:
     """Whether a row of ``runs`` belongs to the epoch that begins there."""

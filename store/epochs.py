@@ -1,27 +1,55 @@
-"""Epochs: a change of level is accepted from some run on, and the acceptance can be taken back."""
+"""Epochs: a change of level is accepted from some run on, and the acceptance can be taken back.
+
+What either changes is planned by reading alone, so that a dry run tells exactly what the call would do.
+"""
 
 from __future__ import annotations
 
-from sqlalchemy import Connection
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
+from sqlalchemy import Connection, and_, select, tuple_
+
+from gate.new_epoch import judge_again
+from gate.past import PastEpoch, SeriesPast
 from store.addressing import address, this_series
 from store.connections import queue
-from store.contract import TrustChange
-from store.epoch_rows import NewEpoch, find_epoch, find_start
+from store.contract import TrustChange, TrustGrain
+from store.epoch_rows import NewEpoch, Start, find_epoch, find_start
 from store.errors import StoreConflict
-from store.schema import epochs
+from store.past_rows import read_past
+from store.rejudging import Rejudged, apply_rejudged, judgement_before, rejudged
+from store.schema import epochs, runs, trust_events
 from store.series_row import lock_project
-from store.trust import Action
-from store.trust_log import flips_before, log_action
+from store.trust import MARK_UNTRUSTED, START_EPOCH, Action, Change, epoch_selector
+from store.trust_log import (
+    apply_changes,
+    before_marks,
+    flips_before,
+    log_action,
+    select_trust,
+    trust_before,
+    trust_of,
+)
 
 
-def start_epoch(connection: Connection, action: Action, new: NewEpoch) -> TrustChange:
+@dataclass(frozen=True, slots=True)
+class UndoPlan:
+    """``changes`` by seq. ``held``: what a mark that holds a run meanwhile is to give back when it is lifted."""
+
+    changes: Mapping[int, Rejudged]
+    held: Sequence[tuple[Action, Mapping[int, Change]]]
+
+
+def start_epoch(connection: Connection, action: Action, new: NewEpoch, grain: TrustGrain) -> TrustChange:
     """The transaction of `start_epoch`; safe to repeat with the same epoch id."""
     lock_project(connection, action.project, exclusive=True)
     done = flips_before(connection, action)
     if done is not None:
         return TrustChange(tuple(done), epoch_id=new.epoch_id)
     start = find_start(connection, new)
+    changes = plan_start(connection, new, start, grain)
     row = {
         "epoch_id": new.epoch_id,
         "metric_key": new.metric_key,
@@ -33,7 +61,21 @@ def start_epoch(connection: Connection, action: Action, new: NewEpoch) -> TrustC
     }
     queue(connection, epochs.insert().values(series_id=this_series()).inline(), address(new.identity) | row)
     log_action(connection, action)
-    return TrustChange((), epoch_id=new.epoch_id)
+    return TrustChange(tuple(apply_rejudged(connection, action, changes)), epoch_id=new.epoch_id)
+
+
+def plan_start(connection: Connection, new: NewEpoch, start: Start, grain: TrustGrain) -> dict[int, Rejudged]:
+    """By seq, what changes when the runs since ``start`` are judged again under the new epoch."""
+    if new.from_run is None:
+        return {}
+    series = with_epoch(read_past(connection, new.identity), new, start)
+    return rejudged(connection, judge_again(series, start.place, grain))
+
+
+def with_epoch(series: SeriesPast, new: NewEpoch, start: Start) -> SeriesPast:
+    """The series as it is once the epoch is the one started last."""
+    position = 1 + max((epoch.position for epoch in series.epochs), default=0)
+    return replace(series, epochs=(*series.epochs, PastEpoch(position, new.epoch_id, new.metric_key, start.place)))
 
 
 def undo_epoch(connection: Connection, action: Action, epoch_id: str) -> TrustChange:
@@ -42,9 +84,62 @@ def undo_epoch(connection: Connection, action: Action, epoch_id: str) -> TrustCh
     done = flips_before(connection, action)
     if done is not None:
         return TrustChange(tuple(done), epoch_id=epoch_id)
-    epoch = find_epoch(connection, action.project, epoch_id)
-    if epoch.undone_at is not None:
-        raise StoreConflict(f"epoch {epoch_id} was undone at {epoch.undone_at:%Y-%m-%d %H:%M:%SZ} already")
+    plan = plan_undo(connection, action, find_epoch(connection, action.project, epoch_id))
     queue(connection, epochs.update().where(epochs.c.epoch_id == epoch_id).values(undone_at=action.at))
     log_action(connection, action)
-    return TrustChange((), epoch_id=epoch_id)
+    for retaking, changes in plan.held:
+        apply_changes(connection, retaking, changes)
+    return TrustChange(tuple(apply_rejudged(connection, action, plan.changes)), epoch_id=epoch_id)
+
+
+def plan_undo(connection: Connection, action: Action, epoch: Any) -> UndoPlan:
+    """Each run that the start changed goes back; where an operator has decided since, only what lies beneath.
+
+    Raises StoreConflict where it was undone already, or a later epoch has judged some of these runs again.
+    """
+    if epoch.undone_at is not None:
+        raise StoreConflict(f"epoch {epoch.epoch_id} was undone at {epoch.undone_at:%Y-%m-%d %H:%M:%SZ} already")
+    changed = and_(trust_events.c.selector == epoch_selector(epoch.epoch_id), trust_events.c.action == START_EPOCH)
+    lines = connection.execute(
+        select(trust_events, runs.c.created_at)
+        .join(runs, runs.c.seq == trust_events.c.run_seq)
+        .where(trust_events.c.project == action.project, changed)
+        .order_by(runs.c.created_at, runs.c.seq)
+    ).all()
+    if not lines:
+        return UndoPlan({}, ())
+    _refuse_undo_beneath(connection, epoch, lines[-1])
+    return _undo(connection, action, {line.run_seq: line for line in lines})
+
+
+def _refuse_undo_beneath(connection: Connection, epoch: Any, newest: Any) -> None:
+    later = connection.scalar(
+        select(epochs.c.epoch_id)
+        .where(
+            epochs.c.series_id == epoch.series_id,
+            epochs.c.position > epoch.position,
+            epochs.c.undone_at.is_(None),
+            tuple_(epochs.c.start_created_at, epochs.c.start_seq) <= tuple_(newest.created_at, newest.run_seq),
+        )
+        .order_by(epochs.c.position.desc())
+        .limit(1)
+    )
+    if later is not None:
+        raise StoreConflict(
+            f"epoch {later} was started later and has judged runs of epoch {epoch.epoch_id} again; undo that one first"
+        )
+
+
+def _undo(connection: Connection, action: Action, lines: Mapping[int, Any]) -> UndoPlan:
+    concerned = runs.c.seq.in_(list(lines))
+    beneath = before_marks(connection, concerned)
+    changes: dict[int, Rejudged] = {}
+    held: list[tuple[Action, Mapping[int, Change]]] = []
+    for row in connection.execute(select_trust().where(concerned)).all():
+        now, back = trust_of(row), trust_before(lines[row.seq])
+        after = back if now.gate_decides else now
+        changes[row.seq] = Rejudged(Change(row.run_id, now, after), judgement_before(lines[row.seq]))
+        if now.marked_by is not None and beneath[row.seq].gate_decides:
+            holding = replace(action, name=MARK_UNTRUSTED, selector=now.marked_by, reason=now.reason or action.reason)
+            held.append((holding, {row.seq: Change(row.run_id, back, now)}))
+    return UndoPlan(changes, held)

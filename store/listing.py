@@ -98,11 +98,12 @@ def list_specs(connection: Connection, identity: SeriesIdentity) -> list[SpecKey
     return [SpecKey(row.metric_key, row.steps_key, row.constraint_key) for row in rows]
 
 
-def list_trust_events(connection: Connection, project: str, limit: int) -> list[TrustEvent]:
+def list_trust_events(connection: Connection, project: str, limit: int, run_id: str | None) -> list[TrustEvent]:
+    of_run = [] if run_id is None else [runs.c.run_id == run_id]
     rows = connection.execute(
         select(trust_events, runs.c.run_id)
         .outerjoin(runs, runs.c.seq == trust_events.c.run_seq)
-        .where(trust_events.c.project == project)
+        .where(trust_events.c.project == project, *of_run)
         .order_by(trust_events.c.id.desc())
         .limit(limit)
     )
@@ -114,6 +115,9 @@ def list_trust_events(connection: Connection, project: str, limit: int) -> list[
             reason=row.reason,
             run_id=row.run_id,
             selector=row.selector,
+            trusted_before=row.trusted_before,
+            trusted_after=None if row.trusted_before is None else row.trusted_before != row.changed,
+            verdict=(row.detail or {}).get("verdict"),
         )
         for row in rows
     ]

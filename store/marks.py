@@ -1,108 +1,97 @@
-"""Marks: operators take runs out of every baseline and put them back, and each change leaves a line in the log."""
+"""Marks: operators take runs out of every baseline and put them back, and each change leaves a line in the log.
+
+What a mark changes is planned by reading alone, so that a dry run tells exactly what the mark would do.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, select
+from sqlalchemy import Connection, and_, select
 
 from store.connections import queue
 from store.errors import NotFound, StoreConflict
-from store.schema import mark_rules, runs, trust_events
+from store.schema import mark_rules, runs
 from store.selectors import Selector, covering
 from store.series_row import lock_project
-from store.trust import MARK_UNTRUSTED, Action, Change, Trust, held_by_rule
-from store.trust_log import apply_changes, flips_before, log_action
+from store.trust import MARK_TRUSTED, MARK_UNTRUSTED, Action, Change, Trust, held_by_rule
+from store.trust_log import apply_changes, before_marks, flips_before, log_action, select_trust, trust_of
 
 
-def mark_untrusted(connection: Connection, action: Action, selector: Selector) -> list[str]:
-    """Returns the ids of the runs that changed from trusted to untrusted, oldest first."""
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Changes by the run's seq. ``passed_on``: runs that go from a lifted rule to another one that covers them."""
+
+    changes: Mapping[int, Change]
+    passed_on: Sequence[tuple[Action, Mapping[int, Change]]] = field(default=())
+
+
+def mark(connection: Connection, action: Action, selector: Selector) -> list[str]:
+    """The transaction of a mark. Returns the ids of the runs whose trust changed, in order of arrival."""
     lock_project(connection, action.project, exclusive=True)
     done = flips_before(connection, action)
     if done is not None:
         return done
+    plan = plan_mark(connection, action, selector)
     if selector.standing:
-        _set_rule(connection, action)
+        (_lift_rule if action.name == MARK_TRUSTED else _set_rule)(connection, action)
+    for taking, changes in plan.passed_on:
+        apply_changes(connection, taking, changes)
+    return apply_changes(connection, action, plan.changes)
+
+
+def plan_mark(connection: Connection, action: Action, selector: Selector) -> Plan:
+    """Raises NotFound and StoreConflict as the contract says."""
+    if action.name == MARK_UNTRUSTED:
+        return Plan(_taken(connection, action, selector))
+    return _freed(connection, action, selector) if selector.standing else Plan(_trusted(connection, action, selector))
+
+
+def _taken(connection: Connection, action: Action, selector: Selector) -> dict[int, Change]:
     after = Trust(trusted=False, marked=False, reason=action.reason, marked_by=str(selector))
     changes = {}
     for row in _selected(connection, action, selector):
-        before = _trust_of(row)
+        before = trust_of(row)
         # A standing mark leaves runs alone that another mark holds already; a mark by run id outlives every rule.
         if before.marked is not False if selector.standing else before.marked_by != after.marked_by:
             changes[row.seq] = Change(row.run_id, before, after)
-    return apply_changes(connection, action, changes)
+    return changes
 
 
-def mark_trusted(connection: Connection, action: Action, selector: Selector) -> list[str]:
-    """Returns the ids of the runs that changed from untrusted to trusted, oldest first."""
-    lock_project(connection, action.project, exclusive=True)
-    done = flips_before(connection, action)
-    if done is not None:
-        return done
-    if selector.standing:
-        _lift_rule(connection, action)
-        return _lift(connection, action, selector)
+def _trusted(connection: Connection, action: Action, selector: Selector) -> dict[int, Change]:
     (row,) = _selected(connection, action, selector)
     if row.superseded_by is not None:
         raise StoreConflict(
             f"run {row.run_id} is superseded by run {row.superseded_by} and cannot be trusted; mark that one"
         )
-    change = Change(row.run_id, _trust_of(row), Trust(trusted=True, marked=True, reason=None))
-    return apply_changes(connection, action, {row.seq: change} if change.flips else {})
+    change = Change(row.run_id, trust_of(row), Trust(trusted=True, marked=True, reason=None))
+    return {row.seq: change} if change.flips else {}
 
 
-def _lift(connection: Connection, action: Action, selector: Selector) -> list[str]:
+def _freed(connection: Connection, action: Action, selector: Selector) -> Plan:
     """Each run that this selector holds gets back what it had, or passes to another standing mark that covers it."""
     held = and_(runs.c.project == action.project, runs.c.marked_by == str(selector), runs.c.superseded_by.is_(None))
-    before_mark = _before_mark(connection, held, selector)
-    rules = _rules(connection, action.project)
+    before_mark = before_marks(connection, held)
+    others = {rule: reason for rule, reason in _rules(connection, action.project).items() if rule != str(selector)}
     freed: dict[int, Change] = {}
-    for row in connection.execute(_select_trust().where(held)).all():
+    passed_on: list[tuple[Action, Mapping[int, Change]]] = []
+    for row in connection.execute(select_trust().where(held)).all():
         back = before_mark[row.seq]
-        other = next((one for one in covering(row.ci_run_id, row.commit_sha) if one in rules), None)
+        other = next((one for one in covering(row.ci_run_id, row.commit_sha) if one in others), None)
         if other is None:
-            freed[row.seq] = Change(row.run_id, _trust_of(row), back)
+            freed[row.seq] = Change(row.run_id, trust_of(row), back)
         else:
-            taking = replace(action, selector=other, reason=rules[other], name=MARK_UNTRUSTED)
-            apply_changes(connection, taking, {row.seq: Change(row.run_id, back, held_by_rule(other, rules[other]))})
-    return apply_changes(connection, action, freed)
-
-
-def _before_mark(connection: Connection, held: ColumnElement[bool], selector: Selector) -> dict[int, Trust]:
-    """What each held run was before this selector last took it, from the log."""
-    lines = connection.execute(
-        select(trust_events)
-        .join(runs, runs.c.seq == trust_events.c.run_seq)
-        .where(held, trust_events.c.selector == str(selector), trust_events.c.action == MARK_UNTRUSTED)
-        .order_by(trust_events.c.id)
-    )
-    return {line.run_seq: Trust(line.trusted_before, line.marked_before, line.reason_before) for line in lines}
-
-
-def _select_trust() -> Select[Any]:
-    return select(
-        runs.c.seq,
-        runs.c.run_id,
-        runs.c.trusted,
-        runs.c.marked,
-        runs.c.marked_by,
-        runs.c.untrusted_reason,
-        runs.c.superseded_by,
-        runs.c.ci_run_id,
-        runs.c.commit_sha,
-    )
-
-
-def _trust_of(row: Any) -> Trust:
-    return Trust(row.trusted, row.marked, row.untrusted_reason, row.marked_by)
+            taking = replace(action, selector=other, reason=others[other], name=MARK_UNTRUSTED)
+            passed_on.append((taking, {row.seq: Change(row.run_id, back, held_by_rule(other, others[other]))}))
+    return Plan(freed, passed_on)
 
 
 def _selected(connection: Connection, action: Action, selector: Selector) -> Sequence[Any]:
     value = int(selector.value) if selector.kind == "ci_run_id" else selector.value
     covered = and_(runs.c.project == action.project, runs.c[selector.kind] == value)
-    found = connection.execute(_select_trust().where(covered)).all()
+    found = connection.execute(select_trust().where(covered)).all()
     if not found and not selector.standing:
         raise NotFound(f"no run {selector.value!r} in project {action.project!r}; `driftgate runs list` shows what is")
     return found

@@ -19,8 +19,8 @@ from store.urls import parse_url, shown, sqlite_path
 if TYPE_CHECKING:
     from alembic.config import Config
 
-HEAD = "0001"
-KNOWN_REVISIONS = (HEAD,)
+HEAD = "0002"
+KNOWN_REVISIONS = ("0001", HEAD)
 
 
 def upgrade(url: str) -> str:

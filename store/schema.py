@@ -154,6 +154,7 @@ trust_events = Table(
     Column("trusted_before", Boolean),
     Column("marked_before", Boolean),
     Column("reason_before", Text),
+    Column("detail", JSON(none_as_null=True)),
     Index(None, "project", "id"),
     Index(None, "run_seq"),
     Index(None, "operation"),

@@ -99,10 +99,9 @@ class SqlMetricHistoryStore:
 
     def mark(self, request: MarkRequest) -> TrustChange:
         selector = one_selector(request.run_id, request.ci_run_id, request.commit_sha)
-        apply = marks.mark_trusted if request.trusted else marks.mark_untrusted
         name = MARK_TRUSTED if request.trusted else MARK_UNTRUSTED
         action = new_action(request.project, name, str(selector), request.reason, request.actor)
-        changed = self._connections.write(lambda connection: apply(connection, action, selector))
+        changed = self._connections.write(lambda connection: marks.mark(connection, action, selector))
         return TrustChange(tuple(changed))
 
     def start_epoch(
@@ -116,7 +115,7 @@ class SqlMetricHistoryStore:
     ) -> TrustChange:
         new = NewEpoch(uuid.uuid4().hex, identity, metric, from_run)
         action = new_action(identity.project, START_EPOCH, epoch_selector(new.epoch_id), reason, actor)
-        return self._connections.write(lambda connection: epochs.start_epoch(connection, action, new))
+        return self._connections.write(lambda connection: epochs.start_epoch(connection, action, new, self._trust))
 
     def undo_epoch(self, *, project: str, epoch_id: str, reason: str, actor: str) -> TrustChange:
         action = new_action(project, UNDO_EPOCH, epoch_selector(epoch_id), reason, actor)
@@ -145,9 +144,9 @@ class SqlMetricHistoryStore:
     def list_specs(self, identity: SeriesIdentity) -> list[SpecKey]:
         return self._connections.read(lambda connection: listing.list_specs(connection, identity))
 
-    def trust_events(self, project: str, limit: int = 100) -> list[TrustEvent]:
+    def trust_events(self, project: str, limit: int = 100, run_id: str | None = None) -> list[TrustEvent]:
         check_limit(limit)
-        return self._connections.read(lambda connection: listing.list_trust_events(connection, project, limit))
+        return self._connections.read(lambda connection: listing.list_trust_events(connection, project, limit, run_id))
 
     def read_past(self, identity: SeriesIdentity) -> SeriesPast:
         return self._connections.read(lambda connection: past_rows.read_past(connection, identity))

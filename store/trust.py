@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -24,6 +25,11 @@ class Trust:
     marked: bool | None
     reason: str | None
     marked_by: str | None = None
+
+    @property
+    def gate_decides(self) -> bool:
+        """Whether it is the gate's own: no operator's decision, nothing that holds the run back."""
+        return self.marked is None and self.reason is None
 
 
 def held_by_rule(selector: str, reason: str) -> Trust:
@@ -61,11 +67,12 @@ def epoch_selector(epoch_id: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a run's trust was and became."""
+    """What a run's trust was and became. ``detail``: what else the log keeps of it, as JSON values."""
 
     run_id: str
     before: Trust
     after: Trust
+    detail: Mapping[str, Any] | None = None
 
     @property
     def flips(self) -> bool:
@@ -73,7 +80,7 @@ class Change:
 
 
 def rule_row(action: Action) -> dict[str, Any]:
-    """The log's line for a standing rule set or lifted."""
+    """The log's line for a standing rule set or lifted, an epoch started or undone."""
     return {
         "project": action.project,
         "at": action.at,
@@ -93,4 +100,5 @@ def event_row(action: Action, change: Change) -> dict[str, Any]:
         "trusted_before": change.before.trusted,
         "marked_before": change.before.marked,
         "reason_before": change.before.reason,
+        "detail": change.detail,
     }

@@ -1,14 +1,49 @@
-"""Changes of trust carried out: the runs' columns and the lines of the append-only log, together."""
+"""The trust of runs as it stands, its changes, and the lines of the append-only log: written together."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, select
 
 from store.connections import queue
 from store.schema import runs, trust_events
-from store.trust import Action, Change, event_row, rule_row
+from store.trust import MARK_UNTRUSTED, Action, Change, Trust, event_row, rule_row
+
+
+def select_trust() -> Select[Any]:
+    return select(
+        runs.c.seq,
+        runs.c.run_id,
+        runs.c.trusted,
+        runs.c.marked,
+        runs.c.marked_by,
+        runs.c.untrusted_reason,
+        runs.c.superseded_by,
+        runs.c.ci_run_id,
+        runs.c.commit_sha,
+    )
+
+
+def trust_of(row: Any) -> Trust:
+    return Trust(row.trusted, row.marked, row.untrusted_reason, row.marked_by)
+
+
+def before_marks(connection: Connection, held: ColumnElement[bool]) -> dict[int, Trust]:
+    """By seq, what each held run was before the selector that holds it last took it, from the log."""
+    lines = connection.execute(
+        select(trust_events)
+        .join(runs, runs.c.seq == trust_events.c.run_seq)
+        .where(held, trust_events.c.selector == runs.c.marked_by, trust_events.c.action == MARK_UNTRUSTED)
+        .order_by(trust_events.c.id)
+    )
+    return {line.run_seq: trust_before(line) for line in lines}
+
+
+def trust_before(line: Any) -> Trust:
+    """The trust from before a line of the log, of a run that no selector held."""
+    return Trust(line.trusted_before, line.marked_before, line.reason_before)
 
 
 def log_action(connection: Connection, action: Action) -> None:
@@ -17,7 +52,7 @@ def log_action(connection: Connection, action: Action) -> None:
 
 
 def apply_changes(connection: Connection, action: Action, changes: Mapping[int, Change]) -> list[str]:
-    """``changes`` by the run's seq. Returns the ids of the runs whose trust flipped, oldest first."""
+    """``changes`` by the run's seq. Returns what `flipped` tells of them."""
     if not changes:
         return []
     update = runs.update().where(runs.c.seq == bindparam("changed_seq"))
@@ -38,6 +73,7 @@ def apply_changes(connection: Connection, action: Action, changes: Mapping[int, 
 
 
 def flipped(changes: Mapping[int, Change]) -> list[str]:
+    """The ids of the runs whose trust flips, in order of arrival."""
     return [changes[seq].run_id for seq in sorted(changes) if changes[seq].flips]
 
 

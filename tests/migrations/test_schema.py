@@ -177,8 +177,12 @@ def test_an_older_database_upgrades_with_its_data(empty_url, snapshot):
         assert history.of(key).epoch_id == "e" * 32
         kept = {run.run_id[0]: (run.trusted, run.marked) for run in store.list_runs("default", RunFilter())}
         assert kept == {"a": (False, False), "b": (True, None), "c": (True, None)}
-        assert [event.reason for event in store.trust_events("default")] == ["bad driver", "bad driver"]
+        events = store.trust_events("default")[::-1]
+        assert [event.reason for event in events[:2]] == ["bad driver", "bad driver"]
         assert store.mark_trusted(project="default", ci_run_id=1, reason="fine", actor="me") == 1
+        undone = store.undo_epoch(project="default", epoch_id="e" * 32, reason="too soon", actor="me")
+        assert undone.runs == tuple(event.run_id for event in events if event.action == "start_epoch" and event.run_id)
+        assert store.read_history(identity, [key], 20, 20, None).of(key).epoch_id is None
 
 
 def _make_at(url: str, revision: str, rows_by_table: dict) -> None:

@@ -19,6 +19,7 @@ DATA = [
     "driftgate/_examples/bandit/test_bandit_ppo.py",
     "driftgate/_examples/bandit/bandit_ppo.py",
     "migrations/versions/0001_first_schema.py",
+    "migrations/versions/0002_trust_details.py",
     "driftgate/py.typed",
     "gate/py.typed",
     "store/py.typed",

@@ -33,7 +33,7 @@ def test_the_database_is_made_and_upgraded(call, tmp_path):
     """The migrations are found."""
     call("driftgate", "db", "upgrade", "--db", "sqlite:///history.db")
     assert (tmp_path / "history.db").is_file()
-    assert "0001" in call("driftgate", "db", "current", "--db", "sqlite:///history.db")
+    assert "0002" in call("driftgate", "db", "current", "--db", "sqlite:///history.db")
 
 
 def test_the_example_of_init_runs_and_is_stored(call):

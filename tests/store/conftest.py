@@ -23,6 +23,12 @@ def build() -> ModuleType:
     return _load("builders")
 
 
+@pytest.fixture(scope="session")
+def judging() -> ModuleType:
+    """Runs judged by the gate before they are written."""
+    return _load("judging")
+
+
 @pytest.fixture(params=FILES)
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of a fresh database that several processes can open."""
