@@ -40,6 +40,31 @@ def test_replay_gives_the_same_verdict(build, rule, points, runs, facts, limits)
     assert to_json(_again(build, verdict, rows)) == to_json(verdict)
 
 
+@given(
+    levels=st.lists(st.sampled_from([1.0, 1.0, 1.01, 0.99, 1.06, 1.2, 1.7e308, 5e-324]), min_size=9, max_size=36),
+    gaps=st.frozensets(st.tuples(st.integers(0, 35), st.integers(0, 3)), max_size=6),
+    facts=st.tuples(st.sampled_from(["strict", "balanced"]), st.integers(2, 20), st.sampled_from([10, 12, 20])),
+    checks=st.sampled_from([("anchor", "shift"), ("anchor",), ("shift",), ()]),
+)
+def test_replay_gives_the_same_drift(build, levels, gaps, facts, checks):
+    """Anchor and shift too, with the run where a move began, from the named runs alone."""
+    policy = type(build.STRICT)(profile=facts[0], history=facts[1], anchor_runs=facts[2])
+    runs = [{s: level for s in range(4) if (n, s) not in gaps} or {4: 1.0} for n, level in enumerate(levels)]
+    rows = build.rows(runs[1:])
+    history = build.past(rows, policy.anchor_runs)
+    verdict = build.judge(build.spec(checks=checks), build.record(m=runs[0]), build.reader(m=history), policy)
+    assert to_json(_again(build, verdict, rows)) == to_json(verdict)
+
+
+def test_replay_needs_the_runs_of_the_anchor(build):
+    """As those of the baseline: a pruned one is named."""
+    rows = build.rows([{0: 1.0}] * 45)
+    verdict = build.judge(build.spec(), build.record(m={0: 1.0}), build.reader(m=build.past(rows)))
+    assert len(referenced_runs(to_stored(verdict))) == 40
+    with pytest.raises(DriftgateError, match=f"m: the values of run {1:032x} are not in the store"):
+        _again(build, verdict, rows[:-1])
+
+
 def test_replay_is_a_judgement_and_no_echo(build):
     """Negative control: with another baseline value the verdict differs."""
     rows = build.rows([{0: 1.0}] * 3)

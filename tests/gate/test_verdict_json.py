@@ -122,13 +122,14 @@ def test_outside_is_kept(build):
 
 
 def test_a_stored_verdict_is_small(build):
-    """At most 20 bytes per value: 5 metrics of 100 steps, 20 runs of history, as JSON text."""
+    """At most 20 bytes per value: 5 metrics of 100 steps, 20 runs of history and as many of an anchor, as JSON text."""
     names = [f"train/metric_{number}" for number in range(5)]
     points = dict.fromkeys(range(100), 1.0)
-    reader = build.reader(**{name: build.rows([points] * 20) for name in names})
+    reader = build.reader(**{name: build.past(build.rows([points] * 40)) for name in names})
     specs = [build.spec(name) for name in names]
     verdict = build.judge(specs, build.record(**dict.fromkeys(names, points)), reader)
     assert verdict.coordinates_total == 500
+    assert [len(run_ids) for run_ids in to_stored(verdict)["run_lists"].values()] == [20, 20]
     assert len(orjson.dumps(to_stored(verdict))) <= 20 * 500
 
 

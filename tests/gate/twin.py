@@ -218,6 +218,30 @@ def multiplier(anchor_runs, newest):
     return None
 
 
+def band_warnings(spec, steps, stored, policy):
+    """Of a spec all of whose runs are valid and count, newest first."""
+    valid = stored[:20]
+    if len(valid) < 8:
+        return set()
+    means = {step: reference(stored, step, policy.history) for step in steps}
+    ratios = []
+    for step in steps:
+        values = [row[step] for row in valid if step in row]
+        if len(values) >= 8 and max(values) > min(values):
+            mean = reduce("mean", values)
+            sd = math.hypot(*(value - mean for value in values)) / math.sqrt(len(values) - 1)
+            ratios.append(min(bands(spec.constraint, means[step][1])) / sd)
+    found = set()
+    if ratios and median(ratios) < 4.5:
+        found.add("band_too_tight")
+    if ratios and median(ratios) > 50:
+        found.add("band_blind")
+    active = corridor_active(means, policy)
+    judged = [compared(spec, {s: row[s] for s in steps if s in row}, means, policy, active) for row in valid]
+    red = sum(quorum(spec, row, means, policy, statuses) == "fail" for row, statuses in zip(valid, judged, strict=True))
+    return found | ({"red_by_chance"} if red > len(valid) / 4 else set())
+
+
 def limits(rule, value):
     if value is None:
         return "error"
