@@ -77,22 +77,15 @@ def replay(session: Session, run_id: RunId) -> None:
     Example: driftgate runs replay 5f0c4f6e8a9b4c1d8e7f6a5b4c3d2e1f
     """
     from driftgate.cli.run_view import gate_said
-    from gate.errors import DriftgateError
-    from gate.replay import referenced_runs
-    from gate.replay import replay as judge_again
+    from driftgate.harness.replaying import replay_run
     from gate.report import text_report
-    from gate.verdict_json import to_json, to_stored
+    from gate.verdict_json import to_json
 
     with session.history() as (config, store):
-        found = store.get_run(config.project, run_id)
-        if not found.run.verdict:
-            raise DriftgateError(f"run {run_id} was stored without a verdict; there is nothing to replay")
-        named = store.get_runs(config.project, referenced_runs(found.run.verdict))
-    verdict = judge_again(found.run.verdict, found.series, named)
-    same = to_stored(verdict) == found.run.verdict
+        found = replay_run(store, config.project, run_id)
     if session.json:
-        print_json({**to_json(verdict), "replay": {"run_id": run_id, "same": same}})
+        print_json({**to_json(found.verdict), "replay": {"run_id": run_id, "same": found.same}})
     else:
-        print_text(text_report(verdict))
-        say("the same verdict as stored" if same else f"NOT the verdict that was stored: {gate_said(found.run)}")
-    raise typer.Exit(JobExit.FINE if same else JobExit.TEST_FAILED)
+        print_text(text_report(found.verdict))
+        say("the same verdict as stored" if found.same else f"NOT the verdict that was stored: {gate_said(found.run)}")
+    raise typer.Exit(JobExit.FINE if found.same else JobExit.TEST_FAILED)

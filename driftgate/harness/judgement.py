@@ -17,6 +17,7 @@ from driftgate.harness.merge import merge_attempt, write_merged
 from driftgate.harness.new_run import new_run
 from driftgate.harness.outcome import JobExit, combined
 from driftgate.harness.records import idempotency_key
+from driftgate.harness.replaying import replay_run
 from gate.errors import DriftgateError
 from gate.evaluate import NO_DECLARATION, evaluate
 from gate.history import History, HistoryReader
@@ -25,7 +26,7 @@ from gate.provenance import Provenance
 from gate.record import Record
 from gate.spec import GateSpec
 from gate.verdict import Notice, Verdict, Written
-from store.contract import MetricHistoryStore
+from store.contract import MetricHistoryStore, StoredRun
 from store.errors import StoreError
 
 OpenHistory = Callable[[], AbstractContextManager[MetricHistoryStore]]
@@ -94,7 +95,7 @@ def _judged(attempt: Judgeable, config: Config, open_history: OpenHistory) -> Ju
             notices = (*notices, *_changed(verdict, reader.history, store))
         mode = mode_of(attempt.specs, allowed=attempt.may_enforce)
         verdict = replace(verdict, mode=mode, warnings=(*verdict.warnings, *notices))
-        judgement = Judgement(verdict, JobExit.REJECTED if rejects(verdict) else JobExit.FINE)
+        judgement = Judgement(verdict, _exit_of(verdict))
         return _stored(judgement, reader.history, attempt, config, store) if attempt.writes else judgement
 
 
@@ -109,8 +110,24 @@ def _stored(
         notice = Notice("not_written", f"the run was not stored: {reason_of(error)}")
         verdict = replace(verdict, warnings=(*verdict.warnings, notice))
         return Judgement(verdict, combined((judgement.exit, _outage_exit(attempt, config))))
+    if stored.repeat:
+        verdict = _as_stored(verdict, stored, store)
     written = Written(stored.run_id, stored.trusted, stored.repeat, stored.untrusted_reason)
-    return replace(judgement, verdict=replace(verdict, written=written))
+    return Judgement(replace(verdict, written=written), _exit_of(verdict))
+
+
+def _as_stored(fresh: Verdict, stored: StoredRun, store: MetricHistoryStore) -> Verdict:
+    """The verdict that a repeated run got the first time: by now its own values may stand in the history."""
+    try:
+        verdict = replay_run(store, fresh.identity.project, stored.run_id).verdict
+    except DriftgateError as error:
+        notice = Notice("repeat", f"stored before, and its verdict of then cannot be shown: {error}")
+        return replace(fresh, warnings=(*fresh.warnings, notice))
+    return replace(verdict, mode=fresh.mode)
+
+
+def _exit_of(verdict: Verdict) -> JobExit:
+    return JobExit.REJECTED if rejects(verdict) else JobExit.FINE
 
 
 def _changed(verdict: Verdict, history: History, store: MetricHistoryStore) -> tuple[Notice, ...]:

@@ -22,6 +22,7 @@ from gate.identity import SeriesIdentity, SpecKey
 from gate.provenance import Provenance
 from gate.record import MetricSeries, Record
 from gate.spec import Constraint, GateSpec
+from gate.verdict_json import to_json
 from store.contract import RunFilter
 from store.errors import StoreUnavailable
 
@@ -204,6 +205,17 @@ def test_judging_an_attempt_again_writes_once(attempt, config):
     assert (first.verdict.written.repeat, second.verdict.written.repeat) == (False, True)
     assert first.verdict.written.run_id == second.verdict.written.run_id
     assert len(stored(config())) == 1
+
+
+def test_a_repeat_shows_the_verdict_of_the_first_time(attempt, config):
+    """The run's own stored values do not enter the baseline that its repeat is shown against."""
+    judged(attempt(1.0), config())
+    once = attempt(1.3)
+    first, second = (judged(once, config()).verdict for _ in range(2))
+    documents = [to_json(verdict) for verdict in (first, second)]
+    assert [document.pop("written")["repeat"] for document in documents] == [False, True]
+    assert documents[0] == documents[1]
+    assert documents[1]["coordinates"][0]["checks"]["corridor"]["n"] == 1
 
 
 def test_a_standing_mark_is_told(attempt, config):
