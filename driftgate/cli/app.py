@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import driftgate
-from driftgate.cli import baseline, database, demo, gate, init, marks, run, runs
+from driftgate.cli import backtest, baseline, database, demo, gate, history, init, marks, run, runs, suggest
 from driftgate.cli.output import print_text
 from driftgate.cli.tree import Command, Root
 
@@ -44,6 +44,9 @@ app.command("init", cls=Command)(init.init)
 app.command("run", cls=Command)(run.run)
 app.command("gate", cls=Command)(gate.gate)
 app.command("baseline", cls=Command)(baseline.baseline)
+app.command("history", cls=Command)(history.history)
+app.command("backtest", cls=Command)(backtest.backtest)
+app.command("suggest", cls=Command)(suggest.suggest)
 app.add_typer(runs.app, name="runs")
 app.command("mark-untrusted", cls=Command)(marks.mark_untrusted)
 app.command("mark-trusted", cls=Command)(marks.mark_trusted)

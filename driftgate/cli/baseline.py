@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from driftgate.cli.history import title_of
 from driftgate.cli.output import number, print_json, print_table, print_text, say
+from driftgate.cli.plots import PlotOption, check_plot, draw
 from driftgate.cli.session import Session, command
 from driftgate.cli.targets import BackendOption, SuiteOption, only_series, series_of
 from driftgate.config.model import Config
@@ -32,17 +34,21 @@ def baseline(
     ] = None,
     backend: BackendOption = None,
     suite: SuiteOption = None,
+    plot: PlotOption = None,
 ) -> None:
     """The baseline and its corridor, step by step.
 
     Example: driftgate baseline tests/e2e/test_grpo.py --metric train/ppo_kl --step 3
     """
+    check_plot(plot)
     with session.history() as (config, store):
-        chosen = only_series if session.json else series_of
+        chosen = only_series if session.json or plot else series_of
         found = chosen(store, config, test, backend=backend, suite=suite)
         identities = [found] if isinstance(found, SeriesIdentity) else found
         answers = [(identity, _summaries(store, config, identity)) for identity in identities]
-    shown = [(identity, _chosen(identity, summaries, metric, step)) for identity, summaries in answers]
+        shown = [(identity, _chosen(identity, summaries, metric, step)) for identity, summaries in answers]
+        if plot is not None:
+            _draw(plot, store, config, *shown[0])
     for identity, summaries in shown:
         if session.json:
             print_json({"schema": 1, "series": asdict(identity), "specs": [each.to_json() for each in summaries]})
@@ -78,8 +84,19 @@ def _chosen(
     return [summary.at(step) for summary in found]
 
 
+def _draw(
+    plot: Path, store: MetricHistoryStore, config: Config, identity: SeriesIdentity, summaries: list[BaselineSummary]
+) -> None:
+    from driftgate.cli.curve_panel import baseline_panel
+
+    past = store.read_past(identity)
+    panels = [baseline_panel(past, summary, config.gate, config.trust) for summary in summaries]
+    draw(plot, title_of(identity), panels)
+    say(f"drawn to {plot}")
+
+
 def _print(identity: SeriesIdentity, summaries: list[BaselineSummary]) -> None:
-    print_text(f"{identity.test_path} on {identity.backend} in {identity.suite}, project {identity.project}\n")
+    print_text(f"{title_of(identity)}\n")
     for summary in summaries:
         print_text(f"\n{summary.key.metric_key}  steps {summary.key.steps_key}  {summary.key.constraint_key}\n")
         if summary.steps.size:

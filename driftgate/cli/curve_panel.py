@@ -22,19 +22,8 @@ if TYPE_CHECKING:
 NEWEST_UNTRUSTED = 5
 
 
-def draw_baselines(
-    path: Path,
-    title: str,
-    series: SeriesPast,
-    summaries: Sequence[BaselineSummary],
-    policy: GatePolicy,
-    grain: TrustGrain,
-) -> None:
-    """Over the steps where there are several, else run by run. Raises ConfigError as `draw` does."""
-    draw(path, title, [_panel(series, summary, policy, grain) for summary in summaries])
-
-
-def _panel(series: SeriesPast, summary: BaselineSummary, policy: GatePolicy, grain: TrustGrain) -> Panel:
+def baseline_panel(series: SeriesPast, summary: BaselineSummary, policy: GatePolicy, grain: TrustGrain) -> Panel:
+    """Over the steps where there are several, else run by run."""
     if summary.steps.size > 1:
         return partial(_draw, summary, _untrusted(series, summary))
     step = int(summary.steps[0]) if summary.steps.size else AGGREGATE_STEP
