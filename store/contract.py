@@ -154,7 +154,8 @@ class Epoch:
     """A start of an epoch, undone or not. ``metric_key`` None: of every metric of the series.
 
     ``begins_at``: ``created_at`` of the run that it begins with or after; ``first_run_id``: its first run, None while
-    it has none. Of the epochs of a metric that were not undone the one started last is in force.
+    it has none. Of the epochs of a metric that were not undone the one started last is in force; ``in_force``: whether
+    that is this one, for any metric.
     """
 
     epoch_id: str
@@ -165,7 +166,8 @@ class Epoch:
     reason: str
     actor: str
     started_at: datetime
-    undone_at: datetime | None = None
+    undone_at: datetime | None
+    in_force: bool
 
 
 @dataclass(frozen=True, slots=True)

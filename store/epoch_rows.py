@@ -122,10 +122,18 @@ def list_epochs(connection: Connection, project: str, identity: SeriesIdentity |
         .order_by(epochs.c.position.desc()),
         {} if identity is None else address(identity),
     )
-    return [_epoch(row) for row in rows]
+    replaced: set[tuple[int, str | None]] = set()
+    listed_epochs = []
+    for row in rows:
+        here, all_metrics = (row.series_id, row.metric_key), (row.series_id, None)
+        standing = row.undone_at is None
+        listed_epochs.append(_epoch(row, in_force=standing and not {here, all_metrics} & replaced))
+        if standing:
+            replaced.add(here)
+    return listed_epochs
 
 
-def _epoch(row: Any) -> Epoch:
+def _epoch(row: Any, *, in_force: bool) -> Epoch:
     return Epoch(
         epoch_id=row.epoch_id,
         identity=_identity(row),
@@ -136,6 +144,7 @@ def _epoch(row: Any) -> Epoch:
         actor=row.actor,
         started_at=row.started_at,
         undone_at=row.undone_at,
+        in_force=in_force,
     )
 
 

@@ -39,55 +39,34 @@ from gate.history import HISTORY_WINDOW, RECENT_RUNS, VALID_RUNS
 from store.addressing import among, this_series
 from store.column_types import RowId, UtcDateTime
 from store.contract import TrustGrain
-from store.predicates import counting_run, counting_spec, is_valid, not_excluded
+from store.epoch_extent import first_rows, newest_rows, not_before, with_epoch
+from store.predicates import counting_run, counting_spec, is_valid, not_excluded, once_counting_spec
 from store.schema import epochs, gate_specs, metric_series, runs, step_sets
 
-USES = ("baseline", "anchor", "valid")
-SERIES_ROW, RUN_ROW, EPOCH_ROW = "series", "run", "epoch"
+VALUE_COLUMNS = ("key", "steps_key", "uses", "points", "step_set_id", "steps", "values")
+USES = ("baseline", "anchor", "valid", "other")
+SERIES_ROW, RUN_ROW, EPOCH_ROW, ONCE_ROW = "series", "run", "epoch", "once"
 
 
 @cache
 def history_query(dialect: str, grain: TrustGrain) -> Select[Any]:
-    """Parameters: `address`, key_hashes (a `bound_list`), rows, anchor_runs, exclude_ci_run_id, beginning."""
-    asked = _asked(dialect)
+    """Parameters: `address`, key_hashes and metric_keys (each a `bound_list`), rows, anchor_runs, exclude_ci_run_id, beginning."""
+    asked = with_epoch("asked", among(dialect, gate_specs.c.key_hash, "key_hashes"))
     chosen = _chosen(dialect, grain, asked)
-    rows = union_all(_series_rows(grain, asked, chosen), _run_rows(grain), _epoch_rows())
+    rows = union_all(_series_rows(grain, chosen), _run_rows(grain), _epoch_rows(), _once_counting_rows(grain, asked))
     return select(rows.subquery())
-
-
-def _asked(dialect: str) -> CTE:
-    """The gate specs asked for, each with the first place of its epoch: the latest start that was not undone."""
-    applies = or_(epochs.c.metric_key.is_(None), epochs.c.metric_key == gate_specs.c.metric_key)
-    latest = (
-        select(func.max(epochs.c.position))
-        .where(epochs.c.series_id == gate_specs.c.series_id, epochs.c.undone_at.is_(None), applies)
-        .correlate(gate_specs)
-        .scalar_subquery()
-    )
-    beginning = bindparam("beginning", type_=UtcDateTime)
-    return (
-        select(
-            gate_specs.c.id,
-            gate_specs.c.key_hash,
-            func.coalesce(epochs.c.start_created_at, beginning, type_=UtcDateTime).label("start_at"),
-            func.coalesce(epochs.c.start_seq, 0).label("start_seq"),
-        )
-        .select_from(gate_specs.outerjoin(epochs, epochs.c.position == latest))
-        .where(gate_specs.c.series_id == this_series(), among(dialect, gate_specs.c.key_hash, "key_hashes"))
-        .cte("asked")
-    )
-
-
-def _from(start_at: ColumnElement[datetime], start_seq: ColumnElement[int]) -> ColumnElement[bool]:
-    return tuple_(metric_series.c.created_at, metric_series.c.run_seq) >= tuple_(start_at, start_seq)
 
 
 def _chosen(dialect: str, grain: TrustGrain, asked: CTE) -> CTE:
     """Which rows of `metric_series` are needed, and for what."""
+    baseline = _baseline(grain, asked).cte("baseline")
+    counting, limit = counting_spec(grain), bindparam("anchor_runs", type_=Integer)
+    others = _others(dialect, asked, baseline)
     uses = union_all(
-        _baseline(grain, asked),
-        _first_or_last(dialect, asked, counting_spec(grain), "anchor"),
-        _first_or_last(dialect, asked, is_valid, "valid"),
+        _uses(baseline, "baseline"),
+        _uses(first_rows(dialect, asked, counting, limit), "anchor"),
+        _uses(newest_rows(dialect, asked, is_valid, VALID_RUNS), "valid"),
+        _uses(newest_rows(dialect, others, counting, bindparam("rows", type_=Integer)), "other"),
     ).subquery("uses")
     return (
         select(
@@ -105,6 +84,24 @@ def _chosen(dialect: str, grain: TrustGrain, asked: CTE) -> CTE:
 def _uses(source: FromClause, use: str) -> Select[Any]:
     flags: list[ColumnElement[int]] = [literal_column(str(int(name == use))).label(name) for name in USES]
     return select(source.c.gate_spec_id, source.c.run_seq, source.c.step_set_id, *flags)
+
+
+def _others(dialect: str, asked: CTE, baseline: CTE) -> CTE:
+    """Gate specs of the same metrics that are not asked for, where none with their steps that is has a baseline."""
+    warm = asked.join(baseline, baseline.c.gate_spec_id == asked.c.id)
+    replaced = (
+        select(literal_column("1"))
+        .select_from(warm)
+        .where(asked.c.metric_key == gate_specs.c.metric_key, asked.c.steps_key == gate_specs.c.steps_key)
+        .correlate(gate_specs)
+        .exists()
+    )
+    return with_epoch(
+        "others",
+        among(dialect, gate_specs.c.metric_key, "metric_keys"),
+        ~among(dialect, gate_specs.c.key_hash, "key_hashes"),
+        ~replaced,
+    )
 
 
 def _baseline(grain: TrustGrain, asked: CTE) -> Select[Any]:
@@ -128,7 +125,7 @@ def _baseline(grain: TrustGrain, asked: CTE) -> Select[Any]:
     ).where(
         metric_series.c.run_seq.in_(select(newest.c.seq)),
         # Bounds the walk along the index, which the list of newest runs alone would not.
-        _from(
+        not_before(
             case((epoch_began_later, asked.c.start_at), else_=oldest.c.created_at),
             case((epoch_began_later, asked.c.start_seq), else_=oldest.c.seq),
         ),
@@ -137,52 +134,15 @@ def _baseline(grain: TrustGrain, asked: CTE) -> Select[Any]:
         rows = rows.join(runs, runs.c.seq == metric_series.c.run_seq)
         ranked = ranked.where(counting_spec(grain))
     found = ranked.select_from(rows).subquery("ranked")
-    return _uses(found, "baseline").where(found.c.place <= bindparam("rows", type_=Integer))
+    columns = (found.c.gate_spec_id, found.c.run_seq, found.c.step_set_id)
+    return select(*columns).where(found.c.place <= bindparam("rows", type_=Integer))
 
 
-def _first_or_last(dialect: str, asked: CTE, condition: ColumnElement[bool], use: str) -> Select[Any]:
-    """For each spec the first runs of its epoch (``anchor``) or the newest (``valid``) that meet the condition."""
-    place = (metric_series.c.created_at, metric_series.c.run_seq)
-    limit = bindparam("anchor_runs", type_=Integer) if use == "anchor" else VALID_RUNS
-    picked = (
-        select(metric_series.c.gate_spec_id, metric_series.c.run_seq, metric_series.c.step_set_id)
-        .join(runs, runs.c.seq == metric_series.c.run_seq)
-        .where(
-            metric_series.c.gate_spec_id == asked.c.id,
-            _from(asked.c.start_at, asked.c.start_seq),
-            condition,
-            not_excluded,
-        )
-        .order_by(*(place if use == "anchor" else (column.desc() for column in place)))
-        .limit(limit)
-        .correlate(asked)
-    )
-    return _each(dialect, asked, picked, use)
-
-
-def _each(dialect: str, asked: CTE, picked: Select[Any], use: str) -> Select[Any]:
-    """``picked`` once for every row of ``asked``. SQLite has no LATERAL, but unfolds a JSON list beside a row."""
-    if dialect == "postgresql":
-        lateral = picked.lateral(f"picked_{use}")
-        return _uses(lateral, use).select_from(asked.join(lateral, true()))
-    inner = picked.subquery()
-    pairs = func.json_group_array(func.json_array(inner.c.run_seq, inner.c.step_set_id))
-    listed = func.json_each(select(pairs).correlate(asked).scalar_subquery()).table_valued("value").alias(f"each_{use}")
-    unfolded = (
-        select(
-            asked.c.id.label("gate_spec_id"),
-            func.json_extract(listed.c.value, "$[0]").label("run_seq"),
-            func.json_extract(listed.c.value, "$[1]").label("step_set_id"),
-        )
-        .select_from(asked.join(listed, true()))
-        .subquery(f"picked_{use}")
-    )
-    return _uses(unfolded, use)
-
-
-def _series_rows(grain: TrustGrain, asked: CTE, chosen: CTE) -> Select[Any]:
+def _series_rows(grain: TrustGrain, chosen: CTE) -> Select[Any]:
+    """Rows of specs asked for have the spec's hash as key, rows of others the metric, and say which steps."""
+    is_other = chosen.c.other == 1
     source = (
-        chosen.join(asked, asked.c.id == chosen.c.gate_spec_id)
+        chosen.join(gate_specs, gate_specs.c.id == chosen.c.gate_spec_id)
         .join(
             metric_series,
             and_(
@@ -201,8 +161,9 @@ def _series_rows(grain: TrustGrain, asked: CTE, chosen: CTE) -> Select[Any]:
         runs.c.trusted,
         counting_spec(grain).label("counting"),
         is_valid.label("valid"),
-        asked.c.key_hash.label("key"),
-        (chosen.c.baseline + 2 * chosen.c.anchor + 4 * chosen.c.valid).label("uses"),
+        case((is_other, gate_specs.c.metric_key), else_=gate_specs.c.key_hash).label("key"),
+        case((is_other, gate_specs.c.steps_key), else_=null()).label("steps_key"),
+        (chosen.c.baseline + 2 * chosen.c.anchor + 4 * chosen.c.valid + 8 * chosen.c.other).label("uses"),
         metric_series.c.points,
         chosen.c.step_set_id,
         case((chosen.c.occurrence == 1, step_sets.c.steps), else_=null()).label("steps"),
@@ -242,9 +203,34 @@ def _epoch_rows() -> Select[Any]:
     ).where(epochs.c.series_id == this_series(), epochs.c.undone_at.is_(None))
 
 
+def _once_counting_rows(grain: TrustGrain, asked: CTE) -> Select[Any]:
+    """For each spec asked for, in place of points, how many runs of its epoch count or once did; no more than wanted."""
+    once = (
+        select(metric_series.c.run_seq)
+        .join(runs, runs.c.seq == metric_series.c.run_seq)
+        .where(
+            metric_series.c.gate_spec_id == asked.c.id,
+            not_before(asked.c.start_at, asked.c.start_seq),
+            once_counting_spec(grain),
+            not_excluded,
+        )
+        .limit(bindparam("anchor_runs", type_=Integer))
+        .correlate(asked)
+        .subquery("once")
+    )
+    number = select(func.count()).select_from(once).correlate(asked).scalar_subquery()
+    columns = dict(zip(VALUE_COLUMNS, _no_values(), strict=True)) | {
+        "key": asked.c.key_hash,
+        "points": number.label("points"),
+    }
+    nowhere = (literal(0), sql_cast(null(), Text), bindparam("beginning", type_=UtcDateTime), false(), false(), false())
+    return select(literal(ONCE_ROW, Text), *nowhere, *columns.values()).select_from(asked)
+
+
 def _no_values() -> list[ColumnElement[Any]]:
     types: dict[str, TypeEngine[Any]] = {
         "key": Text(),
+        "steps_key": Text(),
         "uses": Integer(),
         "points": RowId,
         "step_set_id": RowId,

@@ -32,4 +32,10 @@ def counting_spec(grain: TrustGrain) -> ColumnElement[bool]:
     )
 
 
+def once_counting_spec(grain: TrustGrain) -> ColumnElement[bool]:
+    """Whether one gate spec of a run may serve, or the gate had let it serve before an operator said otherwise."""
+    by_gate = runs.c.gate_trusted if grain == "run" else metric_series.c.trusted
+    return or_(counting_spec(grain), and_(by_gate, runs.c.superseded_by.is_(None)))
+
+
 _not_held_back = and_(runs.c.marked.is_(None), runs.c.untrusted_reason.is_(None))

@@ -17,11 +17,11 @@ from store.addressing import address, bound_list
 from store.contract import TrustGrain
 from store.epoch_chain import EpochStart, in_force
 from store.hashing import spec_hash
-from store.history_query import EPOCH_ROW, RUN_ROW, SERIES_ROW, history_query
+from store.history_query import EPOCH_ROW, ONCE_ROW, RUN_ROW, SERIES_ROW, history_query
 from store.predicates import NO_CI_RUN
 
 BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
-BASELINE, ANCHOR, VALID = 1, 2, 4
+BASELINE, ANCHOR, VALID, OTHER = 1, 2, 4, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ def read_history(connection: Connection, request: HistoryRequest, grain: TrustGr
     hashes = {spec_hash(key): key for key in request.specs}
     parameters = address(request.identity) | {
         "key_hashes": bound_list(connection, list(hashes)),
+        "metric_keys": bound_list(connection, sorted({key.metric_key for key in request.specs})),
         "rows": max(request.limit, POINT_COUNT_RUNS),
         "anchor_runs": request.anchor_runs,
         "exclude_ci_run_id": NO_CI_RUN if request.exclude_ci_run_id is None else request.exclude_ci_run_id,

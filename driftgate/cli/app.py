@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import driftgate
-from driftgate.cli import backtest, baseline, database, demo, gate, history, init, marks, run, runs, suggest
+from driftgate.cli import backtest, baseline, database, demo, epochs, gate, history, init, marks, run, runs, suggest
 from driftgate.cli.output import print_text
 from driftgate.cli.tree import Command, Root
 
@@ -50,4 +50,5 @@ app.command("suggest", cls=Command)(suggest.suggest)
 app.add_typer(runs.app, name="runs")
 app.command("mark-untrusted", cls=Command)(marks.mark_untrusted)
 app.command("mark-trusted", cls=Command)(marks.mark_trusted)
+app.add_typer(epochs.app, name="epoch")
 app.add_typer(database.app, name="db")

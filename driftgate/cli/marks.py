@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import getpass
 from typing import Annotated
 
 import typer
 
+from driftgate.cli.operators import Actor, Reason, login
 from driftgate.cli.output import counted, print_json, print_text, say
 from driftgate.cli.session import Session, command
 from gate.errors import ConfigError
@@ -19,10 +19,6 @@ CiRunId = Annotated[
 ]
 Commit = Annotated[
     str | None, typer.Option("--commit", metavar="SHA", help="Every run of this full commit, also those still to come.")
-]
-Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the trust log.")]
-Actor = Annotated[
-    str | None, typer.Option("--actor", metavar="NAME", help="Who, for the trust log; without it the login name.")
 ]
 
 _Selector = tuple[str | None, int | None, str | None]
@@ -70,7 +66,7 @@ def _apply(session: Session, *, trusted: bool, reason: str, actor: str | None, s
         raise ConfigError("give exactly one of --run-id, --ci-run-id and --commit")
     with session.history() as (config, store):
         try:
-            changed = store.mark(MarkRequest(config.project, trusted, reason, actor or _login(), *selector)).runs
+            changed = store.mark(MarkRequest(config.project, trusted, reason, actor or login(), *selector)).runs
         except ValueError as error:
             raise ConfigError(str(error)) from None
     if session.json:
@@ -87,10 +83,3 @@ def _also(trusted: bool, selector: _Selector) -> str:
     if what is None:
         return ""
     return f"; the rule for {what} is lifted" if trusted else f"; later runs of {what} will be stored untrusted, too"
-
-
-def _login() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # no such user in a container, no variable that names one
-        raise ConfigError("who is asking? the login name is not known here; give --actor") from None

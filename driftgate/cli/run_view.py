@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -55,9 +55,8 @@ def state(run: StoredRun) -> str:
     return "trusted" if run.trusted else "not trusted"
 
 
-def gate_said(run: StoredRun) -> str | None:
-    """The stored headline: ``NOT TRUSTED (250 of 250 compared)``."""
-    verdict = run.verdict
+def gate_said(verdict: Mapping[str, Any]) -> str | None:
+    """The headline of a stored verdict: ``NOT TRUSTED (250 of 250 compared)``; None where nothing was stored."""
     if not verdict:
         return None
     outcome = str(verdict["verdict"]).replace("_", " ").upper()
@@ -83,7 +82,7 @@ def _facts(run: StoredRun) -> dict[str, Any]:
     return {
         "test": f"{series.test_path} on {series.backend} in {series.suite}, project {series.project}",
         "created": moment(run.created_at),
-        "gate said": gate_said(run),
+        "gate said": gate_said(run.verdict),
         "why not trusted": run.untrusted_reason,
         "superseded by": run.superseded_by,
         **_origin(run.provenance),

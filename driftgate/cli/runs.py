@@ -55,18 +55,23 @@ def list_runs(
 @app.command("show", cls=Command)
 @command
 def show(session: Session, run_id: RunId) -> None:
-    """One run: verdict, provenance, values.
+    """One run: verdict, provenance, values, and who changed its trust.
 
     Example: driftgate runs show 5f0c4f6e8a9b4c1d8e7f6a5b4c3d2e1f
     """
     from driftgate.cli.run_view import print_run, run_json, values_json
+    from driftgate.cli.trust_view import event_json, print_log
 
     with session.history() as (config, store):
         found = store.get_run(config.project, run_id)
+        events = store.trust_events(config.project, run_id=run_id)
     if session.json:
-        print_json({"schema": 1, **run_json(found.run), "series_values": [values_json(s) for s in found.series]})
+        values = [values_json(series) for series in found.series]
+        log = [event_json(event) for event in events]
+        print_json({"schema": 1, **run_json(found.run), "series_values": values, "trust_events": log})
         return
     print_run(found)
+    print_log(events)
 
 
 @app.command("replay", cls=Command)
@@ -87,5 +92,9 @@ def replay(session: Session, run_id: RunId) -> None:
         print_json({**to_json(found.verdict), "replay": {"run_id": run_id, "same": found.same}})
     else:
         print_text(text_report(found.verdict))
-        say("the same verdict as stored" if found.same else f"NOT the verdict that was stored: {gate_said(found.run)}")
+        say(
+            "the same verdict as stored"
+            if found.same
+            else f"NOT the verdict that was stored: {gate_said(found.run.verdict)}"
+        )
     raise typer.Exit(JobExit.FINE if found.same else JobExit.TEST_FAILED)

@@ -107,6 +107,24 @@ def test_epochs_are_listed_newest_first(store, build, written):
     assert store.list_epochs("another") == []
 
 
+def test_the_list_says_what_is_in_force(store, build, written):
+    """An epoch is replaced by a later one of the same metric or of the whole series, and returns when that is undone."""
+
+    def in_force() -> list[bool]:
+        return [epoch.in_force for epoch in store.list_epochs("default", build.IDENTITY)]
+
+    start(store, build, metric="kl")
+    start(store, build, metric="loss")
+    assert in_force() == [True, True]
+    whole = start(store, build)
+    again = start(store, build, metric="loss")
+    assert in_force() == [True, True, False, False]
+    undo(store, whole)
+    assert in_force() == [True, False, False, True]
+    undo(store, again)
+    assert in_force() == [False, False, True, True]
+
+
 def test_start_and_undo_are_in_the_trust_log(store, build, written):
     """Who, when, why; a line for each."""
     epoch_id = start(store, build)

@@ -1,0 +1,137 @@
+"""``driftgate epoch``: an operator accepts an intended change of level, or takes that back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from driftgate.cli.operators import Actor, Reason, login
+from driftgate.cli.output import counted, moment, print_json, print_table, print_text, say
+from driftgate.cli.session import Session, command
+from driftgate.cli.targets import BackendOption, SuiteOption, only_series, series_of
+from driftgate.cli.tree import Command
+from gate.errors import ConfigError
+from gate.outline import safe
+
+if TYPE_CHECKING:
+    from store.contract import Epoch, TrustChange
+
+app = typer.Typer(help="Accept an intended change of level.", no_args_is_help=True)
+
+_COLUMNS = ("epoch", "test", "suite", "metric", "first run", "begins", "state", "started", "by", "reason")
+
+
+@app.command("start", cls=Command)
+@command
+def start(
+    session: Session,
+    *,
+    test: Annotated[Path, typer.Argument(metavar="TEST", help="Test file, as a path from here.")],
+    reason: Reason,
+    backend: BackendOption = None,
+    suite: SuiteOption = None,
+    metric: Annotated[str | None, typer.Option("--metric", metavar="KEY", help="Only this metric.")] = None,
+    from_run: Annotated[
+        str | None,
+        typer.Option("--from-run", metavar="ID", help="First run of the epoch; without it, after the newest."),
+    ] = None,
+    actor: Actor = None,
+) -> None:
+    """Accept an intended change: baselines begin anew. Runs from --from-run on are judged again, in order.
+
+    Example: driftgate epoch start tests/e2e/test_grpo.py --from-run 5f0c4f6e8a9b4c1d8e7f6a5b4c3d2e1f --reason "AdamW"
+    """
+    with session.history() as (config, store):
+        identity = only_series(store, config, test, backend=backend, suite=suite)
+        try:
+            changed = store.start_epoch(
+                identity, metric=metric, from_run=from_run, reason=reason, actor=actor or login()
+            )
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
+    _tell(session, changed, f"epoch {changed.epoch_id} started")
+
+
+@app.command("undo", cls=Command)
+@command
+def undo(
+    session: Session,
+    *,
+    epoch_id: Annotated[str, typer.Argument(metavar="ID", help="As `driftgate epoch list` shows it.")],
+    reason: Reason,
+    actor: Actor = None,
+) -> None:
+    """Take an epoch back. The one before it is in force again, and trust that its start changed is as before.
+
+    Example: driftgate epoch undo 0d2b5c7e9f1a4b3c8d6e5f4a3b2c1d0e --reason "the step was a bug after all"
+    """
+    with session.history() as (config, store):
+        try:
+            changed = store.undo_epoch(project=config.project, epoch_id=epoch_id, reason=reason, actor=actor or login())
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
+    _tell(session, changed, f"epoch {epoch_id} undone")
+
+
+@app.command("list", cls=Command)
+@command
+def list_epochs(
+    session: Session,
+    *,
+    test: Annotated[Path | None, typer.Argument(metavar="TEST", help="Only epochs of this test file.")] = None,
+    backend: BackendOption = None,
+    suite: SuiteOption = None,
+) -> None:
+    """Epochs, the one started last first. Those that were undone are listed, too.
+
+    Example: driftgate epoch list tests/e2e/test_grpo.py
+    """
+    with session.history() as (config, store):
+        epochs = store.list_epochs(config.project)
+        if test is not None:
+            wanted = series_of(store, config, test, backend=backend, suite=suite)
+            epochs = [epoch for epoch in epochs if epoch.identity in wanted]
+    if session.json:
+        print_json({"schema": 1, "epochs": [epoch_json(epoch) for epoch in epochs]})
+    elif epochs:
+        print_table(_COLUMNS, map(_cells, epochs))
+    else:
+        say("no epoch has been started")
+
+
+def epoch_json(epoch: Epoch) -> dict[str, Any]:
+    facts = asdict(epoch)
+    return {"epoch_id": facts.pop("epoch_id"), "series": facts.pop("identity"), **facts}
+
+
+def _cells(epoch: Epoch) -> tuple[str, ...]:
+    return (
+        epoch.epoch_id,
+        epoch.identity.test_path,
+        epoch.identity.suite,
+        epoch.metric_key or "all",
+        epoch.first_run_id or "-",
+        moment(epoch.begins_at),
+        _state(epoch),
+        moment(epoch.started_at),
+        safe(epoch.actor),
+        safe(epoch.reason),
+    )
+
+
+def _state(epoch: Epoch) -> str:
+    if epoch.undone_at is not None:
+        return f"undone {moment(epoch.undone_at)}"
+    return "in force" if epoch.in_force else "replaced"
+
+
+def _tell(session: Session, changed: TrustChange, done: str) -> None:
+    if session.json:
+        document = {"schema": 1, "epoch_id": changed.epoch_id, "changed": len(changed.runs), "runs": changed.runs}
+        print_json(document)
+        return
+    print_text("".join(f"{run_id}\n" for run_id in changed.runs))
+    say(f"{done}; {counted(len(changed.runs), 'run')} changed between trusted and untrusted")
