@@ -6,9 +6,8 @@ prototypes: the checks that judge runs are the gate's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from benchmarks.detection.simulate import Floats
 
 ANCHOR = 20
 TRIM_FACTOR = 1.128
-"""Unbiases the sd (ddof 1) of the 19 of 20 normal values nearest their median; `trim_factor` measures it."""
+"""On the sd (ddof 1) of the 19 of 20 normal values nearest their median; `trim_factor` measures what it should be."""
 
 Feature = Callable[[Floats], Floats]
 """From values (histories, runs, steps) to one number per history and run."""
@@ -86,10 +85,11 @@ def centre_and_scale(anchor: Floats) -> tuple[Floats, Floats]:
     return nearest.mean(axis=1), TRIM_FACTOR * nearest.std(axis=1, ddof=1)
 
 
-def trim_factor(samples: int, seed: int = 1) -> float:
-    """What unbiases the trimmed sd of 20 normal values, measured on ``samples`` anchors."""
+def trim_factor(samples: int, seed: int = 1) -> tuple[float, float]:
+    """What makes the square, and what the trimmed sd of 20 normal values itself, right on average over ``samples``."""
     drawn = np.random.default_rng(seed).standard_normal((samples, ANCHOR))
-    return float(TRIM_FACTOR / centre_and_scale(drawn)[1].mean())
+    trimmed = centre_and_scale(drawn)[1] / TRIM_FACTOR
+    return float(1 / np.sqrt(np.mean(trimmed**2))), float(1 / trimmed.mean())
 
 
 def median_error(samples: int, size: int = 10, seed: int = 2) -> float:
@@ -116,22 +116,3 @@ def _fires(rule: Rule, now: Floats, trusted: Floats, counts: NDArray[np.int64]) 
     moved = np.abs(np.median(recent, axis=1) - centre)
     fires[active] = moved > np.maximum(rule.multiplier * scale, rule.floor)
     return fires
-
-
-def candidates(band: float) -> Mapping[str, tuple[Rule, ...]]:
-    """The shift check as specified for a band of that half-width, and what might be added to or changed in it."""
-    floor = 0.05 * band
-    shift = Rule(level, floor=floor)
-    blocks = tuple(Rule(block(index, 5), 2.3, floor=floor) for index in range(5))
-    return MappingProxyType(
-        {
-            "shift as specified": (shift,),
-            "with five blocks of steps, 2.3": (shift, *blocks),
-            "with a spread check, 2.3": (shift, Rule(log_spread, 2.3)),
-            "with a one-run check, 5.5": (shift, Rule(level, 5.5, recent=1, floor=floor)),
-            "f = 0.25": (Rule(level, floor=0.25 * band),),
-            "5 runs, 2.7": (Rule(level, 2.7, recent=5, floor=floor),),
-            "anchor of 10, 2.9": (Rule(level, 2.9, anchor=10, floor=floor),),
-            "anchor of 30, 1.8": (Rule(level, 1.8, anchor=30, floor=floor),),
-        }
-    )

@@ -21,6 +21,8 @@ from gate.spec import DRIFT_CHECKS, Constraint, GateSpec
 from gate.verdict import Verdict
 
 IDENTITY = SeriesIdentity("default", "tests/e2e/test_detection.py", "cuda", "stage-c-8-gpu-h100")
+HELD = "driftgate balanced"
+"""The judge that is held to the targets."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +92,7 @@ def verdicts(specs: Sequence[GateSpec], records: Iterator[Record], policy: GateP
 def ours() -> tuple[GateJudge, ...]:
     balanced, strict = GatePolicy("balanced"), GatePolicy("strict")
     return (
-        GateJudge("driftgate balanced", balanced),
+        GateJudge(HELD, balanced),
         GateJudge("driftgate strict", strict),
         GateJudge("corridor alone", balanced, checks=()),
     )

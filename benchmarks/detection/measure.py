@@ -83,6 +83,11 @@ def share_of(hits: Sequence[bool]) -> Share:
     return Share(sum(hits), len(hits), low, high)
 
 
+def share_of_runs(reds: Sequence[Sequence[int]], runs: int) -> Share:
+    """The share of red runs in histories of ``runs`` runs each, the red ones given by their numbers."""
+    return _clustered([np.isin(np.arange(runs), red) for red in reds])
+
+
 def _clustered(histories: Sequence[NDArray[np.bool_]]) -> Share:
     """A share of runs, which are not independent within a history: Wilson on the effective number of runs.
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from benchmarks.detection.corpus import WALL_TIME, RealHistory, matrix, metrics_of
 from benchmarks.detection.judges import GateJudge, declare, verdicts
-from benchmarks.detection.suggest import suggest_constraint
+from benchmarks.detection.suggest import SUGGEST_FROM, suggest_constraint
+from gate.record import Record
 from gate.spec import GateSpec
 from gate.verdict import Status, Verdict
 
-SUGGEST_FROM = 20
-"""Bands are suggested from so many first runs, and the whole history is judged by them."""
+RESHUFFLED_RUNS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,12 @@ class RealOutcome:
             return None
         return self.caught.run - self.history.change + 1
 
+    @property
+    def good(self) -> bool:
+        """At most one false alarm, the change caught where there is one, no broken run trusted."""
+        caught = self.history.change is None or self.caught is not None
+        return len(self.false_alarms) <= 1 and caught and not self.missed
+
     def _changed(self, run: int) -> bool:
         return self.history.change is not None and run >= self.history.change
 
@@ -79,3 +87,23 @@ def _why(verdict: Verdict) -> str:
         if check.status >= Status.FAIL
     ]
     return ", ".join(text for _, text in sorted(found))
+
+
+def reshuffled(histories: Sequence[RealHistory], count: int) -> Iterator[RealHistory]:
+    """Histories of real runs drawn without replacement: ordinary ones, then those after the one lasting change.
+
+    Each run was trained on its own, so that any order of them is as real as the order in which they were stored.
+    """
+    ordinary = [run for history in histories for run in _ordinary(history)]
+    changed = [run for history in histories if history.change is not None for run in history.records[history.change :]]
+    for index in range(count):
+        rng = np.random.default_rng([2026, index])
+        before = [ordinary[at] for at in rng.permutation(len(ordinary))[:RESHUFFLED_RUNS]]
+        after = [changed[at] for at in rng.permutation(len(changed))]
+        yield RealHistory(f"reshuffled {index}", "drawn", (*before, *after), len(before), {})
+
+
+def _ordinary(history: RealHistory) -> Iterator[Record]:
+    for index, record in enumerate(history.records[: history.change]):
+        if index not in history.special:
+            yield record

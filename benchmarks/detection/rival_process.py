@@ -1,7 +1,8 @@
 """Runs inside the rivals' own environment: series as JSON on standard input, runs that are red on standard output.
 
-In: ``{"rival": name, "series": [history][metric][run], "watch_from": run}``.
-Out: ``[{"red": [run, ...], "seconds": s}, ...]``, one per history, red where any of its metrics is.
+In: ``{"rival": name, "watch_from": run, "histories": [{"series": [metric][run], "stop_from": run or null}, ...]}``.
+Out: ``[{"red": [run, ...], "judged": runs, "seconds": s}, ...]``, one per history, red where any of its metrics is;
+nothing after the first red run from ``stop_from`` on is judged.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean, stdev
+from typing import Any
 
+Reds = Callable[[Sequence[float], int], Iterator[int]]
 FIRST_RUNS = 20
 """ADWIN expects values of order one: each series is scaled by the mean and sd of so many first runs."""
 SAME_CHANGE = 5
@@ -44,17 +47,28 @@ def adwin_reds(series: Sequence[float], watch_from: int) -> Iterator[int]:
             yield run
 
 
-RIVALS: dict[str, Callable[[Sequence[float], int], Iterator[int]]] = {"otava": otava_reds, "adwin": adwin_reds}
+RIVALS: dict[str, Reds] = {"otava": otava_reds, "adwin": adwin_reds}
+
+
+def judged(metrics: Sequence[Sequence[float]], reds: Reds, watch_from: int, stop_from: int | None) -> dict[str, Any]:
+    started = time.perf_counter()
+    red: set[int] = set()
+    end = len(metrics[0])
+    for series in metrics:
+        for run in reds(series[:end], watch_from):
+            red.add(run)
+            if stop_from is not None and run >= stop_from:
+                end = run + 1
+                break
+    return {"red": sorted(run for run in red if run < end), "judged": end, "seconds": time.perf_counter() - started}
 
 
 def main() -> None:
     asked = json.load(sys.stdin)
     reds = RIVALS[asked["rival"]]
-    answers = []
-    for metrics in asked["series"]:
-        started = time.perf_counter()
-        red = sorted({run for series in metrics for run in reds(series, asked["watch_from"])})
-        answers.append({"red": red, "seconds": time.perf_counter() - started})
+    answers = [
+        judged(history["series"], reds, asked["watch_from"], history["stop_from"]) for history in asked["histories"]
+    ]
     json.dump(answers, sys.stdout)
 
 

@@ -12,6 +12,7 @@ import venv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -32,24 +33,27 @@ class RivalsUnavailableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RivalJudge:
-    """``rival`` is a name of `rival_process.RIVALS`; at most ``most`` trials are judged, because some are slow."""
+    """``rival`` is a name of `rival_process.RIVALS`, ``python`` the interpreter of their environment."""
 
     rival: str
     python: Path
-    most: int = 1000
 
     @property
     def name(self) -> str:
         return NAMES[self.rival]
 
     def judge(self, trials: Sequence[Trial]) -> list[Reds]:
-        """The first ``most`` trials. Raises RivalsUnavailableError."""
-        judged = trials[: self.most]
-        series = [run_means(trial.values).T.tolist() for trial in judged]
-        asked = json.dumps({"rival": self.rival, "series": series, "watch_from": WATCH_FROM})
+        """As every judge. Raises RivalsUnavailableError."""
+        histories = [{"series": run_means(trial.values).T.tolist(), "stop_from": trial.stop_from} for trial in trials]
+        asked = json.dumps({"rival": self.rival, "watch_from": WATCH_FROM, "histories": histories})
         command = [str(self.python), str(HERE / "rival_process.py")]
-        answers = json.loads(_output(command, asked, JUDGE_TIMEOUT_S))
-        return [_reds(answer, trial.values.shape[0]) for answer, trial in zip(answers, judged, strict=True)]
+        return [_reds(answer) for answer in json.loads(_output(command, asked, JUDGE_TIMEOUT_S))]
+
+
+def rivals(environment: Path = ENVIRONMENT) -> tuple[RivalJudge, ...]:
+    """Every rival, ready to judge. Raises RivalsUnavailableError."""
+    python = rivals_python(environment)
+    return tuple(RivalJudge(rival, python) for rival in NAMES)
 
 
 def rivals_python(environment: Path = ENVIRONMENT) -> Path:
@@ -75,7 +79,7 @@ def _output(command: Sequence[str], given: str, timeout_s: float) -> str:
     return done.stdout
 
 
-def _reds(answer: dict[str, list[int] | float], runs: int) -> Reds:
-    red = np.zeros(runs, np.bool_)
+def _reds(answer: dict[str, Any]) -> Reds:
+    red = np.zeros(answer["judged"], np.bool_)
     red[np.asarray(answer["red"], np.intp)] = True
-    return Reds(red, float(answer["seconds"]))  # type: ignore[arg-type]
+    return Reds(red, answer["seconds"])

@@ -7,22 +7,28 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
-from benchmarks.detection.judges import Judge, Trial, declare
+from benchmarks.detection.judges import HELD, Judge, Trial, declare
 from benchmarks.detection.measure import Outcome, outcome
 from benchmarks.detection.scenarios import Scenario
 from benchmarks.detection.simulate import Floats, changed_runs
+from benchmarks.detection.suggest import SUGGEST_FROM, suggest_constraint
 from benchmarks.measure import progress
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How many histories of each scenario: ``histories``, and ``targeted`` where a target of catching is set."""
+    """How many histories: ``targeted`` where the judge is held to the scenario's target, ``ours`` for that judge
+    elsewhere, ``others`` for every other judge.
+    """
 
-    histories: int
     targeted: int
+    ours: int
+    others: int
 
-    def count(self, scenario: Scenario) -> int:
-        return self.histories if scenario.target is None else self.targeted
+    def count(self, scenario: Scenario, judge: Judge) -> int:
+        if judge.name != HELD:
+            return self.others
+        return self.targeted if scenario.target else self.ours
 
 
 def measured(
@@ -31,7 +37,7 @@ def measured(
     """Each scenario with the outcome of every judge, in the given order."""
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         waiting = [
-            (scenario, [pool.submit(measure_one, scenario, judge, plan.count(scenario)) for judge in judges])
+            (scenario, [pool.submit(measure_one, scenario, judge, plan.count(scenario, judge)) for judge in judges])
             for scenario in scenarios
         ]
         for scenario, answers in waiting:
@@ -46,5 +52,8 @@ def measure_one(scenario: Scenario, judge: Judge, count: int) -> Outcome:
 
 
 def _trial(scenario: Scenario, values: Floats) -> Trial:
-    specs = tuple(declare(f"train/metric_{index}", scenario.band) for index in range(scenario.layout.metrics))
+    specs = tuple(
+        declare(f"train/metric_{index}", scenario.band or suggest_constraint(values[:SUGGEST_FROM, index]))
+        for index in range(scenario.layout.metrics)
+    )
     return Trial(values, specs, scenario.stop_from)

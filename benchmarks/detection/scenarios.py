@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import Literal
 
 from benchmarks.detection.simulate import Change, Floats, Layout, Noise, simulate
@@ -11,7 +12,9 @@ from benchmarks.detection.simulate import Change, Floats, Layout, Noise, simulat
 Band = dict[str, float]
 PRESET_KL: Band = {"rel_up": 0.5, "abs_floor_up": 0.02, "rel_down": 0.8, "abs_floor_down": 0.02}
 """What the preset declares for ``train/ppo_kl``: at level 0.05 a band of 0.025 up and 0.04 down."""
-NOTHING, USUAL = Change(), Layout()
+WIDE = 6.0
+"""A band, in sds, that leaves a step to the other checks."""
+NOTHING, USUAL, QUIET = Change(), Layout(), Layout(runs=110)
 NARROWEST = 4.5
 """The narrowest band in sds for which few false alarms are promised."""
 
@@ -27,12 +30,15 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
+    """``band`` None: what `suggest_constraint` makes of the first runs. ``quick``: part of the short table."""
+
     name: str
     noise: Noise
-    band: Band
+    band: Band | None
     change: Change = NOTHING
     layout: Layout = USUAL
     target: Target | None = None
+    quick: bool = False
 
     @property
     def stop_from(self) -> int | None:
@@ -60,46 +66,50 @@ def sds(noise: Noise, width: float = NARROWEST) -> Band:
 
 def _quiet() -> Iterator[Scenario]:
     for shared in (0.0, 0.5, 0.9):
-        noise = Noise(shared=shared)
-        yield Scenario(f"quiet: normal, rho {shared:g}", noise, sds(noise), target=FEW_FALSE_ALARMS)
-    for shape, words in (("t3", "Student t3"), ("ar", "AR(.3)")):
-        noise = Noise(shape)  # type: ignore[arg-type]
-        yield Scenario(f"quiet: {words}, rho 0.5", noise, sds(noise))
-    skewed = Noise("lognormal", sigma=0.004)
-    yield Scenario("quiet: lognormal KL, sd 40 % of level", skewed, sds(skewed), layout=Layout(level=0.01))
-    reward = Noise("bounded", sigma=0.01)
-    yield Scenario("quiet: reward, bounded 2 sd above its level", reward, sds(reward), layout=Layout(level=0.98))
-    normal = Noise()
-    layout = Layout(varying_length=True)
-    yield Scenario("quiet: normal, length varies by 3", normal, sds(normal), layout=layout, target=FEW_FALSE_ALARMS)
+        yield _still(f"normal, rho {shared:g}", Noise(shared=shared), target=FEW_FALSE_ALARMS, quick=shared == 0.5)
+    varying = replace(QUIET, varying_length=True)
+    yield _still("normal, length varies by 3", Noise(), varying, target=FEW_FALSE_ALARMS)
+    others = (
+        ("Student t3", Noise("t3"), QUIET),
+        ("AR(.3)", Noise("ar"), QUIET),
+        ("lognormal KL, sd 40 % of level", Noise("lognormal"), replace(QUIET, level=0.01)),
+        ("reward, bounded 2 sd above its level", Noise("bounded", sigma=0.01), replace(QUIET, level=0.98)),
+    )
+    for name, noise, layout in others:
+        yield _still(name, noise, layout)
+        yield replace(_still(f"{name}, suggested band", noise, layout), band=None)
+
+
+def _still(
+    name: str, noise: Noise, layout: Layout = QUIET, target: Target | None = None, *, quick: bool = False
+) -> Scenario:
+    return Scenario(f"nothing: {name}", noise, sds(noise), layout=layout, target=target, quick=quick)
 
 
 def _drifts() -> Iterator[Scenario]:
     change = Change("ramp", size=0.001)
-    for sigma in (0.002, 0.005):
-        for shared in (0.0, 0.5, 0.9):
-            name = f"drift 0.001 per run, sd {sigma:g}, rho {shared:g}"
-            yield Scenario(name, Noise(sigma=sigma, shared=shared), PRESET_KL, change, target=DRIFT_CAUGHT)
-    for sigma in (0.005, 0.01):
-        yield Scenario(f"drift 0.001 per run, sd {sigma:g}, t3", Noise("t3", sigma), PRESET_KL, change)
-        yield Scenario(f"drift 0.001 per run, sd {sigma:g}, AR(.3)", Noise("ar", sigma), PRESET_KL, change)
+    for sigma, shared in product((0.002, 0.005), (0.0, 0.5, 0.9)):
+        name = f"drift 0.001 per run, sd {sigma:g}, rho {shared:g}"
+        noise = Noise(sigma=sigma, shared=shared)
+        yield Scenario(name, noise, PRESET_KL, change, target=DRIFT_CAUGHT, quick=shared == 0.5)
+    for words, noise in (("sd 0.01", Noise(sigma=0.01)), ("sd 0.005, AR(.3)", Noise("ar", 0.005))):
+        yield Scenario(f"drift 0.001 per run, {words}", noise, sds(noise), change)
 
 
 def _steps() -> Iterator[Scenario]:
     for size, target in ((3.0, STEP_CAUGHT), (1.0, None)):
         for shared in (0.0, 0.5, 0.9):
-            noise = Noise(shared=shared)
-            change = Change("step", size=size)
-            yield Scenario(f"step {size:g} sd, rho {shared:g}", noise, sds(noise, 6.0), change, target=target)
+            noise, change = Noise(shared=shared), Change("step", size=size)
+            name = f"step {size:g} sd, rho {shared:g}"
+            yield Scenario(name, noise, sds(noise, WIDE), change, target=target, quick=bool(target) and shared == 0.5)
 
 
 def _others() -> Iterator[Scenario]:
     noise = Noise()
-    band = sds(noise, 6.0)
+    band = sds(noise, WIDE)
     yield Scenario("step 3 sd, last fifth of the steps", noise, band, Change("late_step", size=3.0))
     yield Scenario("outlier of 8 sd every tenth run", noise, band, Change("outliers", size=8.0))
     yield Scenario("noise variance doubled", noise, band, Change("spread", size=2**0.5))
     yield Scenario("noise sd tripled", noise, band, Change("spread", size=3.0))
-    skewed = Noise("lognormal", sigma=0.004)
-    change = Change("step", size=1.0)
-    yield Scenario("lognormal KL, step 1 sd", skewed, sds(skewed), change, Layout(level=0.01))
+    step = Change("step", size=1.0)
+    yield Scenario("step 1 sd, lognormal KL, suggested band", Noise("lognormal"), None, step, Layout(level=0.01))

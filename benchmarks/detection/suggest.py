@@ -10,6 +10,8 @@ from benchmarks.detection.simulate import Floats
 
 BAND_SDS = 5.0
 """Half-width in sds. The lint warns below 4.5, and an sd out of 20 runs is only known to about a sixth."""
+SUGGEST_FROM = 20
+"""Bands are suggested from so many first runs."""
 FAR_SDS = 5.0
 """Values further from their median than so many robust sds are broken runs, not noise."""
 MAD_TO_SD = 1.4826
