@@ -121,9 +121,8 @@ def new_epoch(series: SeriesPast, metric_key: str | None = None, from_run: str |
     """An epoch to try: from a run on, or after the newest. Raises DriftgateError where there is no such run."""
     runs = series.runs if from_run is None else tuple(run for run in series.runs if run.run_id == from_run)
     if not runs:
-        raise DriftgateError(
-            f"no run {from_run or ''} of {series.identity.test_path}; `driftgate runs list` shows them"
-        )
+        path = series.identity.test_path
+        raise DriftgateError(f"{path} has no run {from_run or 'at all'}; `driftgate runs list {path}` shows them")
     created_at, seq = runs[-1].place
     position = max((epoch.position for epoch in series.epochs), default=0) + 1
     return PastEpoch(position, TRIED, metric_key, (created_at, seq + 1 if from_run is None else seq))

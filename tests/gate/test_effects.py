@@ -39,15 +39,8 @@ class Nights:
             records = self.folder / str(number)
             records.mkdir()
             (records / "1.jsonl").write_text(json.dumps({"metric": "m", "series": [[0, value], [1, 5.0]]}) + "\n")
-            attempt = Judgeable(
-                IDENTITY,
-                self.specs,
-                records,
-                Provenance(ci_run_id=number + 1),
-                START + timedelta(days=number),
-                True,
-                False,
-            )
+            facts, created = Provenance(ci_run_id=number + 1), START + timedelta(days=number)
+            attempt = Judgeable(IDENTITY, self.specs, records, facts, created, writes=True, may_enforce=False)
             verdict = judge(attempt, self.config, lambda: nullcontext(self.store)).verdict
             self.ids.append(verdict.written.run_id)
         return self
