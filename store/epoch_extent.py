@@ -5,7 +5,19 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CTE, ColumnElement, FromClause, Select, UnaryExpression, bindparam, func, or_, select, true, tuple_
+from sqlalchemy import (
+    CTE,
+    ColumnElement,
+    FromClause,
+    Select,
+    UnaryExpression,
+    bindparam,
+    func,
+    or_,
+    select,
+    true,
+    tuple_,
+)
 
 from store.addressing import this_series
 from store.column_types import UtcDateTime
@@ -80,7 +92,9 @@ def _each(dialect: str, specs: CTE, picked: Select[Any], name: str) -> FromClaus
         return select(lateral).select_from(specs.join(lateral, true())).subquery(name)
     inner = picked.subquery()
     pairs = func.json_group_array(func.json_array(inner.c.run_seq, inner.c.step_set_id))
-    listed = func.json_each(select(pairs).correlate(specs).scalar_subquery()).table_valued("value").alias(f"each_{name}")
+    listed = (
+        func.json_each(select(pairs).correlate(specs).scalar_subquery()).table_valued("value").alias(f"each_{name}")
+    )
     return (
         select(
             specs.c.id.label("gate_spec_id"),

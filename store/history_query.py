@@ -7,7 +7,6 @@ each chosen row, and a step set's steps with its first row.
 
 from __future__ import annotations
 
-from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -26,7 +25,6 @@ from sqlalchemy import (
     literal,
     literal_column,
     null,
-    or_,
     select,
     true,
     tuple_,
@@ -50,7 +48,9 @@ SERIES_ROW, RUN_ROW, EPOCH_ROW, ONCE_ROW = "series", "run", "epoch", "once"
 
 @cache
 def history_query(dialect: str, grain: TrustGrain) -> Select[Any]:
-    """Parameters: `address`, key_hashes and metric_keys (each a `bound_list`), rows, anchor_runs, exclude_ci_run_id, beginning."""
+    """Parameters: `address`, key_hashes and metric_keys (each a `bound_list`), rows, anchor_runs, exclude_ci_run_id,
+    beginning.
+    """
     asked = with_epoch("asked", among(dialect, gate_specs.c.key_hash, "key_hashes"))
     chosen = _chosen(dialect, grain, asked)
     rows = union_all(_series_rows(grain, chosen), _run_rows(grain), _epoch_rows(), _once_counting_rows(grain, asked))
@@ -204,7 +204,7 @@ def _epoch_rows() -> Select[Any]:
 
 
 def _once_counting_rows(grain: TrustGrain, asked: CTE) -> Select[Any]:
-    """For each spec asked for, in place of points, how many runs of its epoch count or once did; no more than wanted."""
+    """For each spec asked for, in place of points: how many runs of its epoch count or once did, up to those wanted."""
     once = (
         select(metric_series.c.run_seq)
         .join(runs, runs.c.seq == metric_series.c.run_seq)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from gate.history import POINT_COUNT_RUNS, History, RunRef, SpecHistory, StoredSeries
-from gate.identity import Coordinate, SeriesIdentity, SpecKey
+from gate.identity import AGGREGATE_STEP, Coordinate, SeriesIdentity, SpecKey
 from store.addressing import address, bound_list
 from store.contract import TrustGrain
 from store.epoch_chain import EpochStart, in_force
@@ -67,27 +68,43 @@ def newest_values(history: History, coordinates: Iterable[Coordinate], limit: in
 def _history(rows: Sequence[Any], hashes: Mapping[str, SpecKey]) -> History:
     ordered = sorted(rows, key=attrgetter("created_at", "place"), reverse=True)
     epochs = [EpochStart(row.place, row.id, row.key) for row in rows if row.kind == EPOCH_ROW]
+    once = {row.key: row.points for row in rows if row.kind == ONCE_ROW}
     by_key: dict[str, list[tuple[int, StoredSeries]]] = {key_hash: [] for key_hash in hashes}
+    others: defaultdict[str, list[tuple[str, StoredSeries]]] = defaultdict(list)
     steps = {row.step_set_id: np.array(row.steps, np.int64) for row in rows if row.steps is not None}
     for row in ordered:
         if row.kind == SERIES_ROW:
             values = np.array(row.values, np.float64)
             stored = StoredSeries(_run_ref(row), steps[row.step_set_id], values, row.points)
-            by_key[row.key].append((row.uses, stored))
+            if row.uses & OTHER:
+                others[row.key].append((row.steps_key, stored))
+            else:
+                by_key[row.key].append((row.uses, stored))
     return History(
         specs={
-            key: _spec_history(by_key[key_hash], in_force(epochs, key.metric_key)) for key_hash, key in hashes.items()
+            key: replace(
+                _spec_history(by_key[key_hash], _comparable(others[key.metric_key], key)),
+                epoch_id=in_force(epochs, key.metric_key),
+                anchor_ever=once.get(key_hash, 0),
+            )
+            for key_hash, key in hashes.items()
         },
         recent_runs=tuple(_run_ref(row) for row in ordered if row.kind == RUN_ROW),
     )
 
 
-def _spec_history(newest_first: list[tuple[int, StoredSeries]], epoch_id: str | None) -> SpecHistory:
+def _spec_history(newest_first: Sequence[tuple[int, StoredSeries]], others: tuple[StoredSeries, ...]) -> SpecHistory:
     def used_as(use: int) -> tuple[StoredSeries, ...]:
         return tuple(stored for uses, stored in newest_first if uses & use)
 
-    return SpecHistory(
-        baseline=used_as(BASELINE), anchor=used_as(ANCHOR)[::-1], valid=used_as(VALID), epoch_id=epoch_id
+    baseline = used_as(BASELINE)
+    return SpecHistory(baseline, used_as(ANCHOR)[::-1], used_as(VALID), others=() if baseline else others)
+
+
+def _comparable(others: Sequence[tuple[str, StoredSeries]], key: SpecKey) -> tuple[StoredSeries, ...]:
+    """A last value and a mean share a step, not a meaning."""
+    return tuple(
+        stored for steps_key, stored in others if steps_key == key.steps_key or AGGREGATE_STEP not in stored.steps
     )
 
 

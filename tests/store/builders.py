@@ -14,8 +14,8 @@ SHA = "a" * 40
 BY = {"project": "default", "reason": "bad driver", "actor": "on duty"}
 
 
-def key(metric: str = "loss", steps: str = '"all"') -> SpecKey:
-    return SpecKey(metric, steps, '{"rel_up":0.5}')
+def key(metric: str = "loss", steps: str = '"all"', rel_up: float = 0.5) -> SpecKey:
+    return SpecKey(metric, steps, f'{{"rel_up":{rel_up}}}')
 
 
 def coordinate(step: int, spec: SpecKey | None = None) -> Coordinate:
