@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from driftgate.cli.plots import Panel, name_panel, put_legend
 from driftgate.cli.trace_panel import ANCHOR, BAND, LINE, MARKERS, trace_panel
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 NEWEST_UNTRUSTED = 5
+STEEP = 4.0
+"""Heights of the corridor that a curve may climb before differences are drawn instead."""
 
 
 def baseline_panel(series: SeriesPast, summary: BaselineSummary, policy: GatePolicy, grain: TrustGrain) -> Panel:
@@ -43,19 +46,32 @@ def _untrusted(series: SeriesPast, summary: BaselineSummary) -> list[PastValues]
 
 
 def _draw(summary: BaselineSummary, untrusted: Sequence[PastValues], axes: Axes) -> None:
-    x = summary.steps
-    axes.fill_between(x, summary.lo, summary.hi, color=BAND, linewidth=0, label="corridor")
+    from matplotlib.ticker import MaxNLocator
+
+    x, zero = summary.steps, _zero(summary)
+    axes.fill_between(x, summary.lo - zero, summary.hi - zero, color=BAND, linewidth=0, label="corridor")
     for index, row in enumerate(summary.values):
         label = f"its {len(summary.values)} runs" if index == 0 else None
-        axes.plot(x, row, color=LINE, linewidth=0.6, alpha=0.35, label=label)
-    axes.plot(x, summary.mean, color=LINE, linewidth=1.8, label="mean of the baseline")
+        axes.plot(x, row - zero, color=LINE, linewidth=0.6, alpha=0.35, label=label)
+    axes.plot(x, summary.mean - zero, color=LINE, linewidth=1.8, label="mean of the baseline")
     if np.any(np.isfinite(summary.anchor_mean)):
-        axes.plot(x, summary.anchor_mean, color=ANCHOR, linewidth=1.4, linestyle=(0, (4, 3)), label="anchor")
+        axes.plot(x, summary.anchor_mean - zero, color=ANCHOR, linewidth=1.6, linestyle=(0, (4, 3)), label="anchor")
     for index, values in enumerate(untrusted):
         marker = MARKERS["untrusted"] | {"s": 16, "label": "newest runs, not trusted" if index == 0 else None}
-        axes.scatter(values.steps, values.values, zorder=3, **marker)
+        _, at, source = np.intersect1d(x, values.steps, assume_unique=True, return_indices=True)
+        axes.scatter(x[at], values.values[source] - zero[at], zorder=3, **marker)
     axes.margins(x=0.01)
     axes.tick_params(labelsize=8)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("step", fontsize=8.5)
+    if np.any(zero):
+        axes.set_ylabel("difference from the mean", fontsize=8.5)
     name_panel(axes, f"{summary.key.metric_key}   steps {summary.key.steps_key}   {summary.key.constraint_key}")
     put_legend(axes)
+
+
+def _zero(summary: BaselineSummary) -> NDArray[np.float64]:
+    """What is drawn as 0: the mean itself where the curve is so steep that its corridor would be a line."""
+    band = float(np.median(summary.hi - summary.lo))
+    steep = float(np.ptp(summary.mean)) > STEEP * band
+    return summary.mean if steep else np.zeros(summary.steps.size)
