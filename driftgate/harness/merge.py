@@ -31,7 +31,9 @@ def merge_attempt(folder: Path) -> Record:
                 names = sorted(entry.name for entry in entries if entry.name.endswith(".jsonl"))
             return merge(_read_all(names, descriptor))
     except OSError as error:
-        where = folder / error.filename if isinstance(error.filename, str) else folder
+        # Of a file inside only its name is known, and of the open folder only a descriptor.
+        inside = isinstance(error.filename, str) and error.filename != str(folder)
+        where = folder / error.filename if inside else folder
         raise RecordError(f"record directory {where}: cannot be read: {error.strerror}") from None
 
 

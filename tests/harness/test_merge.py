@@ -139,3 +139,11 @@ def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="No space"):
         write_merged(merge_attempt(tmp_path), tmp_path)
     assert list(Path(tmp_path).iterdir()) == []
+
+
+def test_a_missing_folder_is_named_once(tmp_path, monkeypatch):
+    """A relative path is told as it was given."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RecordError) as refused:
+        merge_attempt(Path("records", "a1"))
+    assert str(refused.value) == "record directory records/a1: cannot be read: No such file or directory"
