@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gate.alignment import Alignment
 from gate.baseline import Baseline
 from gate.history import POINT_COUNT_RUNS, SpecHistory, StoredSeries
 from gate.policy import GatePolicy
@@ -26,17 +27,19 @@ class Case:
     spec: GateSpec
     selection: Selection
     history: SpecHistory
+    aligned: Alignment
     baseline: Baseline
     anchor: Baseline
     policy: GatePolicy
 
     @classmethod
     def prepare(cls, spec: GateSpec, selection: Selection, history: SpecHistory, policy: GatePolicy) -> Case:
+        aligned = Alignment(selection.steps)
         newest = max(POINT_COUNT_RUNS, policy.shift_runs - 1)
-        baseline = Baseline.of(history.baseline, selection.steps, policy.history, newest)
+        baseline = Baseline.aligned(history.baseline, aligned, policy.history, newest)
         anchor_rows = history.anchor[: policy.anchor_runs] if spec.checks else ()
-        anchor = Baseline.of(anchor_rows, selection.steps, policy.anchor_runs)
-        return cls(spec, selection, history, baseline, anchor, policy)
+        anchor = Baseline.aligned(anchor_rows, aligned, policy.anchor_runs)
+        return cls(spec, selection, history, aligned, baseline, anchor, policy)
 
     @property
     def rows(self) -> Sequence[StoredSeries]:

@@ -7,17 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gate.history import StoredSeries
+from gate.columns import blocks
 from gate.reduction import DOWN, HUGE
-
-
-def common_steps(steps: NDArray[np.int64], rows: Sequence[StoredSeries]) -> NDArray[np.bool_]:
-    """Which of ``steps`` every row has, bool (m,)."""
-    common = np.ones(steps.size, np.bool_)
-    for row_steps in {id(row.steps): row.steps for row in rows}.values():
-        if row_steps is not steps and not np.array_equal(row_steps, steps):
-            common &= np.isin(steps, row_steps, assume_unique=True)
-    return common
 
 
 def levels_of(rows: Sequence[NDArray[np.float64]]) -> tuple[NDArray[np.float64], float]:
@@ -27,12 +18,10 @@ def levels_of(rows: Sequence[NDArray[np.float64]]) -> tuple[NDArray[np.float64],
     numpy adds a row pairwise, in an order that its length decides, so that equal rows have equal levels.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        levels = np.array([np.add.reduce(row) / row.size for row in rows])
-    if np.all(np.abs(levels) <= HUGE):
-        return levels, 1.0
-    return np.array([np.add.reduce(row * DOWN) / row.size for row in rows]), DOWN
+        levels = _row_means(rows, 1.0)
+    return (levels, 1.0) if np.all(np.abs(levels) <= HUGE) else (_row_means(rows, DOWN), DOWN)
 
 
-def values_at(row: StoredSeries, steps: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The row's values at ``steps``, all of which it has."""
-    return row.values if np.array_equal(row.steps, steps) else row.values[np.searchsorted(row.steps, steps)]
+def _row_means(rows: Sequence[NDArray[np.float64]], scale: float) -> NDArray[np.float64]:
+    size = rows[0].size
+    return np.concatenate([np.add.reduce(block * scale, axis=1) / size for block in blocks(rows, size)])

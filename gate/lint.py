@@ -8,8 +8,9 @@ from itertools import takewhile
 import numpy as np
 from numpy.typing import NDArray
 
-from gate.baseline import Baseline, Rows, aligned, column_means, column_sds
+from gate.baseline import Baseline
 from gate.case import Case
+from gate.columns import Rows, blocks, column_means, column_sds
 from gate.corridor import Corridor
 from gate.history import VALID_RUNS, RunRef
 from gate.numbers import counted, written
@@ -30,7 +31,7 @@ def band_notices(case: Case) -> Iterator[Notice]:
     rows = case.history.valid[:VALID_RUNS]
     if len(rows) < FEWEST_VALID or not case.selection.steps.size:
         return
-    values = aligned(rows, case.selection.steps)
+    values = [case.aligned.values(row) for row in rows]
     corridor = Corridor.around(case.baseline.mean, case.spec.constraint)
     yield from _width(case, corridor, values)
     yield from _often_red(case, corridor, values)
@@ -60,8 +61,7 @@ def _width(case: Case, corridor: Corridor, values: Rows) -> Iterator[Notice]:
 
 def _often_red(case: Case, corridor: Corridor, values: Rows) -> Iterator[Notice]:
     """Each valid run against the corridor of today, by the quorum of the profile."""
-    active = case.baseline.n >= case.policy.corridor_needs
-    red = sum(_is_red(case, corridor, active, row) for row in values)
+    red = sum(_red_rows(case, corridor, block) for block in blocks(values, corridor.ref.size))
     if red > OFTEN_RED * len(values):
         text = (
             f"{case.spec.metric_key}: {red} of the last {len(values)} valid runs are red by the corridor alone; "
@@ -70,13 +70,17 @@ def _often_red(case: Case, corridor: Corridor, values: Rows) -> Iterator[Notice]
         yield Notice("red_by_chance", text, case.spec.metric_key)
 
 
-def _is_red(case: Case, corridor: Corridor, active: NDArray[np.bool_], values: NDArray[np.float64]) -> bool:
-    outside = np.flatnonzero(active & corridor.excludes(values))
-    if not outside.size:
-        return False
-    judged = int(np.count_nonzero(active & ~np.isnan(values)))
-    any_far = bool(np.any(corridor.take(outside).is_far(values[outside])))
-    return fails(case.policy.profile, judged, outside.size, any_far=any_far)
+def _red_rows(case: Case, corridor: Corridor, values: NDArray[np.float64]) -> int:
+    """How many rows of ``values`` (r, m) fail the corridor."""
+    active = case.baseline.n >= case.policy.corridor_needs
+    outside = active & corridor.excludes(values)
+    red = 0
+    for index in np.flatnonzero(outside.any(axis=1)).tolist():
+        at, row = np.flatnonzero(outside[index]), values[index]
+        judged = int(np.count_nonzero(active & ~np.isnan(row)))
+        any_far = bool(np.any(corridor.take(at).is_far(row[at])))
+        red += fails(case.policy.profile, judged, at.size, any_far=any_far)
+    return red
 
 
 def starved(recent_runs: Sequence[RunRef]) -> Iterator[Notice]:
@@ -97,7 +101,7 @@ def starved(recent_runs: Sequence[RunRef]) -> Iterator[Notice]:
 
 def orphaned_history(case: Case) -> Iterator[Notice]:
     """The warning that a cold declaration has a past under another one, and how far the values are from it."""
-    past = Baseline.of(case.history.others, case.selection.steps, case.policy.history)
+    past = Baseline.aligned(case.history.others, case.aligned, case.policy.history)
     known = np.flatnonzero(case.judgeable & (case.baseline.n == 0) & (past.n > 0))
     if not known.size:
         return

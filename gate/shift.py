@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gate.case import Answer, Case
 from gate.corridor import Corridor
 from gate.history import RunRef, StoredSeries
-from gate.levels import common_steps, levels_of, values_at
+from gate.levels import levels_of
 from gate.numbers import counted, written
 from gate.reduction import reduced
 from gate.verdict import Notice, SpecCheck, Status
@@ -91,7 +91,7 @@ def _is_long_enough(case: Case) -> bool:
 
 def _common(case: Case) -> NDArray[np.bool_]:
     rows = (*case.anchor_rows, *case.rows[: case.policy.shift_runs - 1])
-    return case.judgeable & common_steps(case.selection.steps, rows)
+    return case.judgeable & case.aligned.common(rows)
 
 
 def _is_comparable(case: Case, common: NDArray[np.bool_]) -> bool:
@@ -115,9 +115,8 @@ def _move(case: Case, common: NDArray[np.bool_], times_noise: float) -> Move:
 
 def _levels(case: Case, common: NDArray[np.bool_], newest: Sequence[StoredSeries]) -> tuple[NDArray[np.float64], float]:
     """The levels of the anchor's runs, of later ones of ``newest``, oldest first, and of this run; the scale."""
-    steps = case.selection.steps[common]
-    past = [values_at(row, steps) for row in _in_order(case, newest)]
-    return levels_of([*past, case.selection.values[common]])
+    rows = [*(case.aligned.values(row) for row in _in_order(case, newest)), case.selection.values]
+    return levels_of(rows if common.all() else [row[common] for row in rows])
 
 
 def _in_order(case: Case, newest: Sequence[StoredSeries]) -> list[StoredSeries]:
@@ -136,9 +135,8 @@ def _began_with(case: Case, common: NDArray[np.bool_], move: Move) -> RunRef:
     """The first run of the second part, where the levels of all runs known split best into two parts of the move's
     direction. At least half of the newest runs have moved, or their median would not have.
     """
-    steps = case.selection.steps[common]
     named = set(case.baseline.run_ids)
-    newest = [row for row in case.rows if row.run.run_id in named and common_steps(steps, [row]).all()]
+    newest = [row for row in case.rows if row.run.run_id in named and case.aligned.common([row])[common].all()]
     levels, _ = _levels(case, common, newest)
     kept = np.concatenate((move.kept, np.arange(len(case.anchor_rows), levels.size)))
     first = best_split((levels[kept] - move.centre) * np.sign(move.moved), case.policy.shift_runs // 2)

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gate.baseline import Baseline, aligned, column_means, column_sds
+from gate.alignment import Alignment
+from gate.baseline import Baseline
+from gate.columns import column_means, column_sds
 from gate.corridor import Corridor
 from gate.history import SpecHistory
 from gate.identity import SpecKey
@@ -59,14 +61,19 @@ class BaselineSummary:
 def summarise(key: SpecKey, history: SpecHistory, *, limit: int, anchor_runs: int) -> BaselineSummary:
     """The newest ``limit`` counting values of every step that any of the rows has, and the corridor they make."""
     steps = np.unique(np.concatenate([row.steps for row in history.baseline] or [np.empty(0, np.int64)]))
-    baseline = Baseline.of(history.baseline, steps, limit)
+    aligned = Alignment(steps)
+    baseline = Baseline.aligned(history.baseline, aligned, limit)
     used = set(baseline.run_ids)
     rows = [row for row in history.baseline if row.run.run_id in used]
-    values = _newest(np.array(aligned(rows, steps)).reshape(len(rows), steps.size), limit)
+    values = _newest(np.array([aligned.values(row) for row in rows]).reshape(len(rows), steps.size), limit)
     kept = ~np.all(np.isnan(values), axis=1) if values.size else np.zeros(len(rows), np.bool_)
     corridor = Corridor.around(baseline.mean, Constraint(**json.loads(key.constraint_key)))
     full = len(history.anchor) >= anchor_runs
-    anchor = column_means(aligned(history.anchor, steps), steps.size) if full else np.full(steps.size, np.nan)
+    anchor = (
+        column_means([aligned.values(row) for row in history.anchor], steps.size)
+        if full
+        else np.full(steps.size, np.nan)
+    )
     run_ids = tuple(row.run.run_id for row, keep in zip(rows, kept, strict=True) if keep)
     sd = column_sds(values, baseline.mean)
     return BaselineSummary(

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.baseline import Baseline, column_means
+from gate.baseline import Baseline
+from gate.columns import column_means
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 HISTORIES = st.lists(st.dictionaries(st.integers(0, 6), FINITE, min_size=1), max_size=12)

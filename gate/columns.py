@@ -1,0 +1,80 @@
+"""Means and spreads of columns, one column a coordinate and one row a run, without overflow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gate.reduction import DOWN, HUGE
+
+Rows = Sequence[NDArray[np.float64]] | NDArray[np.float64]
+"""Equally long rows of float64, NaN marking no value: a list of arrays, or a matrix."""
+LARGEST_POWER = 1000
+"""Powers of two that scale by no more than this can be multiplied with their inverse."""
+BLOCK = 2**14
+"""So many numbers are worked on at a time, more only where one row has more: few calls, and all in the cache."""
+
+
+def blocks(values: Rows, size: int) -> Iterator[NDArray[np.float64]]:
+    """The rows in order, as matrices (k, ``size``) of several rows where they are short."""
+    rows = max(1, BLOCK // max(1, size))
+    return (np.asarray(values[start : start + rows]) for start in range(0, len(values), rows))
+
+
+def column_means(values: Rows, size: int | None = None) -> NDArray[np.float64]:
+    """The mean of each of the ``size`` columns of ``values``, NaN for a column without any; an empty list needs
+    ``size``.
+
+    Rows are added in order, so that the sum does not depend on how numpy is built. Values near the largest double
+    are scaled by a power of two, so that their sum does not overflow.
+    """
+    size = len(values[0]) if size is None else size
+    low, high = _bounds(values, size)
+    scale = np.where(np.maximum(np.abs(low), np.abs(high)) > HUGE, DOWN, 1.0)
+    scaled = bool(np.any(scale != 1.0))
+    total, count = np.zeros(size), np.full(size, len(values))
+    for block in blocks(values, size):
+        summands = block * scale if scaled else block
+        missing = np.isnan(block)
+        if missing.any():
+            summands = np.where(missing, 0.0, summands)
+            count -= np.count_nonzero(missing, axis=0)
+        for row in summands:
+            total += row
+    with np.errstate(over="ignore"):  # rounding may lift a mean of largest doubles past them; the bounds bring it back
+        mean: NDArray[np.float64] = total / np.maximum(count, 1) / scale
+    return np.clip(mean, low, high)
+
+
+def column_sds(values: Rows, mean: NDArray[np.float64], least: int = 2) -> NDArray[np.float64]:
+    """The sample sd (ddof 1) of each column of ``values`` (r, m) around ``mean`` (m,); NaN below ``least`` >= 2 values.
+
+    Each column is scaled to about 1 by a power of two, so that squares neither overflow nor vanish.
+    """
+    low, high = _bounds(values, mean.size)
+    _, exponent = np.frexp(np.fmax(np.abs(low), np.abs(high)))
+    scale = np.ldexp(1.0, np.clip(-exponent, -LARGEST_POWER, LARGEST_POWER))
+    scaled_mean = mean * scale
+    squares, count = np.zeros(mean.size), np.full(mean.size, len(values))
+    for block in blocks(values, mean.size):
+        deviations = block * scale
+        deviations -= scaled_mean
+        deviations *= deviations
+        missing = np.isnan(block)
+        if missing.any():
+            deviations[missing] = 0.0
+            count -= np.count_nonzero(missing, axis=0)
+        squares += deviations.sum(axis=0)
+    with np.errstate(over="ignore"):
+        return np.where(count >= least, np.sqrt(squares / np.maximum(count - 1, 1)) / scale, np.nan)
+
+
+def _bounds(values: Rows, size: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The least and the largest value of each column, NaN without any."""
+    low, high = np.full(size, np.nan), np.full(size, np.nan)
+    for block in blocks(values, size):
+        low = np.fmin(low, np.fmin.reduce(block, axis=0))
+        high = np.fmax(high, np.fmax.reduce(block, axis=0))
+    return low, high
