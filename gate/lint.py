@@ -45,7 +45,7 @@ def _width(case: Case, corridor: Corridor, values: Rows) -> Iterator[Notice]:
         return
     with np.errstate(over="ignore", invalid="ignore"):
         ratio = np.nan_to_num(np.minimum(corridor.up, corridor.down)[known] / sd[known], nan=np.inf)
-    typical, least = float(np.median(ratio)), int(np.argmin(ratio))
+        typical, least = float(np.median(ratio)), int(np.argmin(ratio))
     if TIGHT <= typical <= BLIND:
         return
     tightest = place(case.spec, int(case.selection.steps[known[least]]))

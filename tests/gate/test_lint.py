@@ -85,6 +85,13 @@ def test_a_quorum_makes_a_valid_run_red(build):
     assert "red_by_chance" in {notice.kind for notice in strict.warnings}
 
 
+def test_a_band_beyond_all_measure_is_blind(build):
+    """The largest relative band over the least noise: no number of sd, a warning all the same."""
+    history = build.past(build.rows([{0: 1e300 + (number % 2) * 1e285} for number in range(20)]))
+    constraint = {"rel_up": 1e300, "rel_down": 1e300}
+    assert "band_blind" in _notices(build, history, value=1e300, constraint=constraint)
+
+
 @given(st.lists(EXTREME, min_size=8, max_size=20), st.booleans())
 def test_lint_takes_any_history(build, values, gaps):
     """Largest doubles, denormals, -0, steps that come and go: at most warnings, no NaN in them."""
