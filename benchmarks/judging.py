@@ -1,20 +1,27 @@
-"""Rows 2 and 4: one run judged on a SQLite file, short and long."""
+"""Rows 2 and 4: one run judged on a SQLite file, short and long; and what the checks alone cost."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import NullPool, create_engine
 
 from benchmarks.measure import Row, median_seconds
 from benchmarks.reference import RowPerValueStore
-from benchmarks.workload import IDENTITY, METRICS, Workload, judge, specs, stored_verdict
+from benchmarks.workload import IDENTITY, METRICS, POLICY, START, Workload, judge, specs, stored_verdict
+from gate.case import Case
+from gate.evaluate import judge_prepared
+from gate.history import RunRef, SpecHistory, StoredSeries
+from gate.selection import Selection
 from store.opening import open_store
 
 
 def rows() -> list[Row]:
-    return [_row(runs=20, steps=100, target_ms=10.0), _row(runs=200, steps=1000, target_ms=250.0)]
+    return [_row(runs=20, steps=100, target_ms=10.0), _row(runs=200, steps=1000, target_ms=250.0), _checks()]
 
 
 def _row(*, runs: int, steps: int, target_ms: float) -> Row:
@@ -24,6 +31,31 @@ def _row(*, runs: int, steps: int, target_ms: float) -> Row:
         rival = _rival(Path(folder), workload, runs)
     what = f"gate end to end, SQLite file: read, judge and write, 5 x {steps} values, {runs}-run history"
     return Row(what, ours, "ms", f"<= {target_ms:g} ms", ours <= target_ms, rival, "rival: its reads alone")
+
+
+def _checks() -> Row:
+    """All checks and warnings over 10,000 coordinates of five metrics: anchor and baseline full, nothing read."""
+    steps, runs, target_ms = 2000, 45, 5.0
+    values = Workload.of(runs + 1, steps).values
+    all_steps = np.arange(steps)
+    prepared = []
+    for index, spec in enumerate(specs()):
+        stored = tuple(_stored(run, all_steps, values[run, index]) for run in range(runs))
+        newest = stored[:-21:-1]
+        history = SpecHistory(newest, stored[:20], newest)
+        prepared.append((spec, Selection(all_steps, all_steps, values[runs, index], points=steps), history))
+
+    def check() -> None:
+        assert judge_prepared([Case.prepare(*one, POLICY) for one in prepared])[0]
+
+    ours = median_seconds(check, repeat=31) * 1e3
+    what = f"all checks and warnings, 5 x {steps} coordinates, full anchor, after the read"
+    return Row(what, ours, "ms", f"<= {target_ms:g} ms", ours <= target_ms)
+
+
+def _stored(run: int, steps: NDArray[np.int64], values: NDArray[np.float64]) -> StoredSeries:
+    at = START + timedelta(hours=run)
+    return StoredSeries(RunRef(f"{run:032x}", at, trusted=True, counting=True, valid=True), steps, values, steps.size)
 
 
 def _ours(folder: Path, workload: Workload, runs: int) -> float:

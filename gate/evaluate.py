@@ -59,9 +59,15 @@ def evaluate(
         identity, [spec.key for spec in specs], policy.newest_needed, policy.anchor_runs, provenance.ci_run_id
     )
     cases = [Case.prepare(spec, select(spec, record), history.of(spec.key), policy) for spec in specs]
-    judged = tuple(judge(case) for case in cases)
-    warnings = (*_record_notices(record), *starved(history.recent_runs), *_spec_notices(cases))
+    judged, notices = judge_prepared(cases)
+    warnings = (*_record_notices(record), *starved(history.recent_runs), *notices)
     return Verdict(outcome_of(judged), identity, policy, provenance, judged, warnings)
+
+
+def judge_prepared(cases: Sequence[Case]) -> tuple[tuple[SpecVerdict, ...], tuple[Notice, ...]]:
+    """The gate specs of a run judged, and what there is to warn of about them."""
+    notices = tuple(notice for case in cases for warn in SPEC_NOTICES for notice in warn(case))
+    return tuple(judge(case) for case in cases), notices
 
 
 def judge(case: Case) -> SpecVerdict:
@@ -84,10 +90,6 @@ def judge(case: Case) -> SpecVerdict:
 
 def outcome_of(specs: Sequence[SpecVerdict]) -> Outcome:
     return "trusted" if all(spec.trusted for spec in specs) else "not_trusted"
-
-
-def _spec_notices(cases: Sequence[Case]) -> Iterator[Notice]:
-    return (notice for case in cases for warn in SPEC_NOTICES for notice in warn(case))
 
 
 def _record_notices(record: Record) -> Iterator[Notice]:

@@ -101,6 +101,8 @@ def starved(recent_runs: Sequence[RunRef]) -> Iterator[Notice]:
 
 def orphaned_history(case: Case) -> Iterator[Notice]:
     """The warning that a cold declaration has a past under another one, and how far the values are from it."""
+    if not case.history.others:
+        return
     past = Baseline.aligned(case.history.others, case.aligned, case.policy.history)
     known = np.flatnonzero(case.judgeable & (case.baseline.n == 0) & (past.n > 0))
     if not known.size:
