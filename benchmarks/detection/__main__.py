@@ -34,7 +34,7 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "sizes": "Sizes of the shift check",
     }
 )
-FULL, QUICK = Plan(targeted=40, ours=16, others=8), Plan(targeted=6, ours=4, others=2)
+FULL, QUICK = Plan(targeted=30, ours=10, others=5), Plan(targeted=5, ours=4, others=2)
 
 
 def main() -> None:

@@ -39,7 +39,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reds:
-    """``red`` bool (judged runs,), at most one per run of the trial; ``seconds`` of judging alone."""
+    """``red`` bool (judged runs,), at most one per run of the trial; ``seconds`` of processor time for judging them."""
 
     red: NDArray[np.bool_]
     seconds: float
@@ -72,12 +72,12 @@ class GateJudge:
         specs = tuple(map(self.configured, trial.specs))
         records = _records(trial.values, [spec.metric_key for spec in specs])
         red: list[bool] = []
-        started = time.perf_counter()
+        started = time.process_time()
         for verdict in verdicts(specs, records, self.policy):
             red.append(not verdict.trusted)
             if trial.stop_from is not None and red[-1] and len(red) > trial.stop_from:
                 break
-        return Reds(np.array(red), time.perf_counter() - started)
+        return Reds(np.array(red), time.process_time() - started)
 
 
 def verdicts(specs: Sequence[GateSpec], records: Iterator[Record], policy: GatePolicy) -> Iterator[Verdict]:

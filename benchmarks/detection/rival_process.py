@@ -51,7 +51,7 @@ RIVALS: dict[str, Reds] = {"otava": otava_reds, "adwin": adwin_reds}
 
 
 def judged(metrics: Sequence[Sequence[float]], reds: Reds, watch_from: int, stop_from: int | None) -> dict[str, Any]:
-    started = time.perf_counter()
+    started = time.process_time()
     red: set[int] = set()
     end = len(metrics[0])
     for series in metrics:
@@ -60,7 +60,7 @@ def judged(metrics: Sequence[Sequence[float]], reds: Reds, watch_from: int, stop
             if stop_from is not None and run >= stop_from:
                 end = run + 1
                 break
-    return {"red": sorted(run for run in red if run < end), "judged": end, "seconds": time.perf_counter() - started}
+    return {"red": sorted(run for run in red if run < end), "judged": end, "seconds": time.process_time() - started}
 
 
 def main() -> None:

@@ -97,8 +97,8 @@ def _drifts() -> Iterator[Scenario]:
 
 
 def _steps() -> Iterator[Scenario]:
-    for size, target in ((3.0, STEP_CAUGHT), (1.0, None)):
-        for shared in (0.0, 0.5, 0.9):
+    for size, target, shares in ((3.0, STEP_CAUGHT, (0.0, 0.5, 0.9)), (1.0, None, (0.0, 0.5))):
+        for shared in shares:
             noise, change = Noise(shared=shared), Change("step", size=size)
             name = f"step {size:g} sd, rho {shared:g}"
             yield Scenario(name, noise, sds(noise, WIDE), change, target=target, quick=bool(target) and shared == 0.5)

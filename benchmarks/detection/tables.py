@@ -45,7 +45,7 @@ def quiet(measured: Measured) -> str:
         for found in outcomes
         if not found.delays
     ]
-    return table(["history", "judge", "red runs after run 20", "red runs up to run 20", "ms per run"], rows)
+    return table(["history", "judge", "red runs after run 20", "red runs up to run 20", "CPU ms per run"], rows)
 
 
 def changes(measured: Measured) -> str:
