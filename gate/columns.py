@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,12 @@ BLOCK = 2**14
 """So many numbers are worked on at a time, more only where one row has more: few calls, and all in the cache."""
 
 
-def blocks(values: Rows, size: int) -> Iterator[NDArray[np.float64]]:
+def blocks(values: Rows, size: int) -> list[NDArray[np.float64]]:
     """The rows in order, as matrices (k, ``size``) of several rows where they are short."""
     rows = max(1, BLOCK // max(1, size))
-    return (np.asarray(values[start : start + rows]) for start in range(0, len(values), rows))
+    if rows == 1:
+        return [row[np.newaxis] for row in values]
+    return [np.asarray(values[start : start + rows]) for start in range(0, len(values), rows)]
 
 
 def column_means(values: Rows, size: int | None = None) -> NDArray[np.float64]:
@@ -31,11 +33,12 @@ def column_means(values: Rows, size: int | None = None) -> NDArray[np.float64]:
     are scaled by a power of two, so that their sum does not overflow.
     """
     size = len(values[0]) if size is None else size
-    low, high = _bounds(values, size)
+    parts = blocks(values, size)
+    low, high = _bounds(parts, size)
     scale = np.where(np.maximum(np.abs(low), np.abs(high)) > HUGE, DOWN, 1.0)
     scaled = bool(np.any(scale != 1.0))
     total, count = np.zeros(size), np.full(size, len(values))
-    for block in blocks(values, size):
+    for block in parts:
         summands = block * scale if scaled else block
         missing = np.isnan(block)
         if missing.any():
@@ -53,12 +56,13 @@ def column_sds(values: Rows, mean: NDArray[np.float64], least: int = 2) -> NDArr
 
     Each column is scaled to about 1 by a power of two, so that squares neither overflow nor vanish.
     """
-    low, high = _bounds(values, mean.size)
+    parts = blocks(values, mean.size)
+    low, high = _bounds(parts, mean.size)
     _, exponent = np.frexp(np.fmax(np.abs(low), np.abs(high)))
     scale = np.ldexp(1.0, np.clip(-exponent, -LARGEST_POWER, LARGEST_POWER))
     scaled_mean = mean * scale
     squares, count = np.zeros(mean.size), np.full(mean.size, len(values))
-    for block in blocks(values, mean.size):
+    for block in parts:
         deviations = block * scale
         deviations -= scaled_mean
         deviations *= deviations
@@ -71,10 +75,10 @@ def column_sds(values: Rows, mean: NDArray[np.float64], least: int = 2) -> NDArr
         return np.where(count >= least, np.sqrt(squares / np.maximum(count - 1, 1)) / scale, np.nan)
 
 
-def _bounds(values: Rows, size: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _bounds(parts: Sequence[NDArray[np.float64]], size: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The least and the largest value of each column, NaN without any."""
     low, high = np.full(size, np.nan), np.full(size, np.nan)
-    for block in blocks(values, size):
-        low = np.fmin(low, np.fmin.reduce(block, axis=0))
-        high = np.fmax(high, np.fmax.reduce(block, axis=0))
+    for block in parts:
+        np.fmin(low, np.fmin.reduce(block, axis=0), out=low)
+        np.fmax(high, np.fmax.reduce(block, axis=0), out=high)
     return low, high
