@@ -35,7 +35,7 @@ class Side:
 def constraint_for(noise: Noise) -> dict[str, float] | None:
     """Bands of at least 4.5 sd at every step; None where nothing varies or the values are too large to say."""
     level = np.abs(noise.level)
-    literal = {}
+    literal: dict[str, float] = {}
     for name, furthest in (("up", noise.up), ("down", noise.down)):
         with np.errstate(over="ignore"):
             need = np.maximum(BANDS_OF_SD * noise.sd, SEEN_AND_MORE * furthest)

@@ -52,7 +52,7 @@ def backtest(
     backend: BackendOption = None,
     suite: SuiteOption = None,
 ) -> None:
-    """Replay the stored history of a test as if it had been judged by a proposed rule all along.
+    """Replay stored history under a proposed rule. Each run is judged as if the rule had held all along.
 
     What is not proposed stays as the test file declares it. Nothing is written.
 

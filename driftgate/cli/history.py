@@ -39,7 +39,7 @@ def history(
     plot: PlotOption = None,
     csv: Annotated[bool, typer.Option("--csv", help="Comma-separated values on stdout instead of a table.")] = False,
 ) -> None:
-    """Every stored value of a metric, oldest first, never sampled.
+    """Every stored value of a metric. Oldest first, never sampled.
 
     A plot shows the value of each run (without --step, the mean over its steps) beside the corridor that the run met.
 

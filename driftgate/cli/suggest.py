@@ -30,9 +30,9 @@ def suggest(
     backend: BackendOption = None,
     suite: SuiteOption = None,
 ) -> None:
-    """Bands of at least 4.5 sd of the stored noise, as declarations to paste into the test file.
+    """Bands from the noise of stored history. At least 4.5 sd wide, as declarations to paste into the test file.
 
-    Below each: what the stored history would have been, judged by exactly these declarations.
+    Each says how many stored runs are red, judged by exactly these declarations.
 
     Example: driftgate suggest tests/e2e/test_grpo.py --metric train/ppo_kl
     """
