@@ -7,200 +7,35 @@ exist. All times are timezone-aware UTC.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from gate.history import History
 from gate.identity import Coordinate, SeriesIdentity, SpecKey
-from gate.past import SeriesPast
-from gate.provenance import Provenance
+from gate.past import SeriesPast, TrustGrain
+from store.operations import ActionResult, Epoch, MarkRequest, SeriesEffects, TrustEvent
+from store.stored import Attempt, NewRun, RunFilter, RunValues, SeriesSummary, SeriesValues, StoredRun
 
 if TYPE_CHECKING:
     import pandas as pd
 
-TrustGrain = Literal["run", "metric"]
-
-
-@dataclass(frozen=True, slots=True)
-class SeriesValues:
-    """The selected values of one gate spec in one run.
-
-    ``steps`` strictly ascending, as long as ``values``; ``trusted``: no check of this spec failed; ``points``: how
-    many points the metric had; ``at_step``: where the single value of ``"last"`` or a reduction came from.
-    """
-
-    key: SpecKey
-    steps: tuple[int, ...]
-    values: tuple[float, ...]
-    trusted: bool
-    points: int
-    at_step: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class NewRun:
-    """One passing attempt, judged, ready to be stored.
-
-    ``idempotency_key`` None means the default: (series, CI run id, CI attempt, test attempt); without a CI run id a
-    key must be given. ``epochs`` maps each metric key to the epoch id it was judged under (None: before the first);
-    the whole mapping None skips the check. ``has_error``: some check was ERROR, so the run is not *valid*.
-    """
-
-    identity: SeriesIdentity
-    created_at: datetime
-    trusted: bool
-    has_error: bool
-    series: tuple[SeriesValues, ...]
-    provenance: Provenance
-    verdict: Mapping[str, Any]
-    idempotency_key: str | None = None
-    epochs: Mapping[str, str | None] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class StoredRun:
-    """A run as stored, without its values. ``repeat`` is true only in the answer to a repeated `write_run`.
-
-    ``trusted`` is what counts now; ``gate_trusted`` what the gate said when it was written; ``untrusted_reason`` why
-    the store kept it untrusted although the gate trusted it (a standing mark, `epoch changed`), or an operator's
-    reason. ``superseded_by`` is the run id of a higher attempt of the same CI run.
-    """
-
-    run_id: str
-    identity: SeriesIdentity
-    created_at: datetime
-    trusted: bool
-    gate_trusted: bool
-    has_error: bool
-    provenance: Provenance
-    verdict: Mapping[str, Any]
-    superseded_by: str | None = None
-    untrusted_reason: str | None = None
-    marked: bool | None = None
-    repeat: bool = False
-
-    @property
-    def counting(self) -> bool:
-        return self.trusted and self.superseded_by is None
-
-    @property
-    def valid(self) -> bool:
-        return not self.has_error and self.marked is None and self.superseded_by is None
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """One execution of one test file, whatever came of it. ``attempt_class``: pass, fail, timeout, ..."""
-
-    identity: SeriesIdentity
-    ci_run_id: int | None
-    ci_run_attempt: int | None
-    test_attempt: int
-    attempt_class: str
-    duration_s: float
-    started_at: datetime
-    exit_code: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class TrustEvent:
-    """One line of the append-only trust log. ``run_id`` None: a standing rule was set or lifted, an epoch started or
-    undone.
-
-    ``verdict``: of a run that was judged again under an epoch, the new verdict as it would have been stored.
-    """
-
-    at: datetime
-    actor: str
-    action: str
-    reason: str
-    run_id: str | None = None
-    selector: str | None = None
-    trusted_before: bool | None = None
-    trusted_after: bool | None = None
-    verdict: Mapping[str, Any] | None = None
-
-    @property
-    def changed(self) -> bool:
-        return self.trusted_before != self.trusted_after
-
-
-@dataclass(frozen=True, slots=True)
-class MarkRequest:
-    """An operator's decision on the runs that one selector covers; exactly one selector is given."""
-
-    project: str
-    trusted: bool
-    reason: str
-    actor: str
-    run_id: str | None = None
-    ci_run_id: int | None = None
-    commit_sha: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class TrustChange:
-    """What a mark or an epoch changed: ``runs`` are the ids of the runs whose trust flipped, in order of arrival."""
-
-    runs: tuple[str, ...] = ()
-    epoch_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Epoch:
-    """A start of an epoch, undone or not. ``metric_key`` None: of every metric of the series.
-
-    ``begins_at``: ``created_at`` of the run that it begins with or after; ``first_run_id``: its first run, None while
-    it has none. Of the epochs of a metric that were not undone the one started last is in force; ``in_force``: whether
-    that is this one, for any metric.
-    """
-
-    epoch_id: str
-    identity: SeriesIdentity
-    metric_key: str | None
-    begins_at: datetime
-    first_run_id: str | None
-    reason: str
-    actor: str
-    started_at: datetime
-    undone_at: datetime | None
-    in_force: bool
-
-
-@dataclass(frozen=True, slots=True)
-class SeriesSummary:
-    """One row of a listing of series."""
-
-    identity: SeriesIdentity
-    runs: int
-    counting: int
-    last_run_id: str | None
-    last_run_at: datetime | None
-    last_trusted: bool | None
-
-
-@dataclass(frozen=True, slots=True)
-class RunFilter:
-    """Which runs to list; None does not filter. Newest first, at most ``limit``."""
-
-    test_path: str | None = None
-    backend: str | None = None
-    suite: str | None = None
-    trusted: bool | None = None
-    ci_run_id: int | None = None
-    commit_sha: str | None = None
-    limit: int = 50
-
-
-@dataclass(frozen=True, slots=True)
-class RunValues:
-    """A stored run with the values of its gate specs."""
-
-    run: StoredRun
-    series: tuple[SeriesValues, ...] = field(default=())
+__all__ = [
+    "ActionResult",
+    "Attempt",
+    "Epoch",
+    "MarkRequest",
+    "MetricHistoryStore",
+    "NewRun",
+    "RunFilter",
+    "RunValues",
+    "SeriesEffects",
+    "SeriesSummary",
+    "SeriesValues",
+    "StoredRun",
+    "TrustEvent",
+    "TrustGrain",
+]
 
 
 class MetricHistoryStore(Protocol):
@@ -280,7 +115,7 @@ class MetricHistoryStore(Protocol):
         """
         ...
 
-    def mark(self, request: MarkRequest) -> TrustChange:
+    def mark(self, request: MarkRequest) -> ActionResult:
         """`mark_untrusted` or `mark_trusted`, with the ids of the runs that changed."""
         ...
 
@@ -292,22 +127,37 @@ class MetricHistoryStore(Protocol):
         from_run: str | None = None,
         reason: str,
         actor: str,
-    ) -> TrustChange:
+        dry_run: bool = False,
+    ) -> ActionResult:
         """Accept an intended change of level: baselines and anchors of the series, or of one metric, begin anew.
 
         The epoch's runs are those whose (created_at, order of arrival) is at least that of ``from_run``; without it,
         those after the newest stored run. A run that was judged before and is written afterwards is stored untrusted,
         reason ``epoch changed``.
 
+        With ``from_run`` the runs since then are judged again in order under the new epoch, by the declarations of
+        their stored verdicts. Only what the gate itself had said changes: a run that is superseded, marked, under a
+        standing mark or kept as ``epoch changed`` is left as it is. Each change is a line of the trust log with the
+        new verdict; the stored verdict is not rewritten.
+
+        ``dry_run``: nothing is written, and the epoch has no id.
+
         Raises: NotFound (unknown run, series without a run, unknown metric), StoreConflict (a run of another series),
         ValueError (an empty reason or actor).
         """
         ...
 
-    def undo_epoch(self, *, project: str, epoch_id: str, reason: str, actor: str) -> TrustChange:
-        """As if the epoch had not been started: the one before it is in force again, also for runs judged in between.
+    def undo_epoch(
+        self, *, project: str, epoch_id: str, reason: str, actor: str, dry_run: bool = False
+    ) -> ActionResult:
+        """Take an epoch back: the one before it is in force again, and exactly what its start changed is as before.
 
-        Raises: NotFound (unknown epoch), StoreConflict (undone already), ValueError (an empty reason or actor).
+        What came later wins: a run that was marked since keeps its mark, beneath which it is undone, so that a
+        standing mark that is lifted gives back what was before the epoch; a run that was written since keeps its
+        verdict. ``dry_run``: nothing is written.
+
+        Raises: NotFound (unknown epoch), StoreConflict (undone already, or a later epoch has judged some of these runs
+        again: undo that one first), ValueError (an empty reason or actor).
         """
         ...
 

@@ -15,7 +15,7 @@ from store.contract import Epoch
 from store.errors import NotFound, StoreConflict
 from store.schema import epochs, gate_specs, runs, series
 
-_SERIES_COLUMNS = (series.c.project, series.c.test_path, series.c.backend, series.c.suite)
+SERIES_COLUMNS = (series.c.project, series.c.test_path, series.c.backend, series.c.suite)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +59,13 @@ def find_start(connection: Connection, new: NewEpoch) -> Start:
 
 def _start_at(connection: Connection, identity: SeriesIdentity, run_id: str) -> Start:
     row = connection.execute(
-        select(runs.c.created_at, runs.c.seq, *_SERIES_COLUMNS)
+        select(runs.c.created_at, runs.c.seq, *SERIES_COLUMNS)
         .join(series, series.c.id == runs.c.series_id)
         .where(runs.c.project == identity.project, runs.c.run_id == run_id)
     ).one_or_none()
     if row is None:
         raise NotFound(f"no run {run_id!r} in project {identity.project!r}; `driftgate runs list` shows what is")
-    found = _identity(row)
+    found = identity_of(row)
     if found != identity:
         raise StoreConflict(f"run {run_id} belongs to {_named(found)}, not to {_named(identity)}; give a run of that")
     return Start(row.created_at, row.seq)
@@ -91,9 +91,9 @@ def _require_metric(connection: Connection, identity: SeriesIdentity, metric_key
 
 
 def find_epoch(connection: Connection, project: str, epoch_id: str) -> Any:
-    """The row of ``epochs``. Raises NotFound."""
+    """The row of ``epochs`` with the names of its series. Raises NotFound."""
     row = connection.execute(
-        select(epochs)
+        select(epochs, *SERIES_COLUMNS)
         .join(series, series.c.id == epochs.c.series_id)
         .where(series.c.project == project, epochs.c.epoch_id == epoch_id)
     ).one_or_none()
@@ -116,7 +116,7 @@ def list_epochs(connection: Connection, project: str, identity: SeriesIdentity |
     if identity is not None:
         wanted.append(epochs.c.series_id == this_series())
     rows = connection.execute(
-        select(epochs, first_run.label("first_run_id"), *_SERIES_COLUMNS)
+        select(epochs, first_run.label("first_run_id"), *SERIES_COLUMNS)
         .join(series, series.c.id == epochs.c.series_id)
         .where(*wanted)
         .order_by(epochs.c.position.desc()),
@@ -136,7 +136,7 @@ def list_epochs(connection: Connection, project: str, identity: SeriesIdentity |
 def _epoch(row: Any, *, in_force: bool) -> Epoch:
     return Epoch(
         epoch_id=row.epoch_id,
-        identity=_identity(row),
+        identity=identity_of(row),
         metric_key=row.metric_key,
         first_run_id=row.first_run_id,
         begins_at=row.start_created_at,
@@ -148,7 +148,7 @@ def _epoch(row: Any, *, in_force: bool) -> Epoch:
     )
 
 
-def _identity(row: Any) -> SeriesIdentity:
+def identity_of(row: Any) -> SeriesIdentity:
     return SeriesIdentity(row.project, row.test_path, row.backend, row.suite)
 
 

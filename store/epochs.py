@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, and_, select, tuple_
+from sqlalchemy import ColumnElement, Connection, and_, select, tuple_
 
 from gate.new_epoch import judge_again
 from gate.past import PastEpoch, SeriesPast
 from store.addressing import address, this_series
 from store.connections import queue
-from store.contract import TrustChange, TrustGrain
+from store.contract import ActionResult, TrustGrain
 from store.epoch_rows import NewEpoch, Start, find_epoch, find_start
 from store.errors import StoreConflict
 from store.past_rows import read_past
@@ -42,12 +42,12 @@ class UndoPlan:
     held: Sequence[tuple[Action, Mapping[int, Change]]]
 
 
-def start_epoch(connection: Connection, action: Action, new: NewEpoch, grain: TrustGrain) -> TrustChange:
+def start_epoch(connection: Connection, action: Action, new: NewEpoch, grain: TrustGrain) -> ActionResult:
     """The transaction of `start_epoch`; safe to repeat with the same epoch id."""
     lock_project(connection, action.project, exclusive=True)
     done = flips_before(connection, action)
     if done is not None:
-        return TrustChange(tuple(done), epoch_id=new.epoch_id)
+        return ActionResult(tuple(done), epoch_id=new.epoch_id)
     start = find_start(connection, new)
     changes = plan_start(connection, new, start, grain)
     row = {
@@ -61,35 +61,36 @@ def start_epoch(connection: Connection, action: Action, new: NewEpoch, grain: Tr
     }
     queue(connection, epochs.insert().values(series_id=this_series()).inline(), address(new.identity) | row)
     log_action(connection, action)
-    return TrustChange(tuple(apply_rejudged(connection, action, changes)), epoch_id=new.epoch_id)
+    return ActionResult(tuple(apply_rejudged(connection, action, changes)), epoch_id=new.epoch_id)
 
 
 def plan_start(connection: Connection, new: NewEpoch, start: Start, grain: TrustGrain) -> dict[int, Rejudged]:
     """By seq, what changes when the runs since ``start`` are judged again under the new epoch."""
     if new.from_run is None:
         return {}
-    series = with_epoch(read_past(connection, new.identity), new, start)
-    return rejudged(connection, judge_again(series, start.place, grain))
+    series = read_past(connection, new.identity)
+    under_it = replace(series, epochs=(*series.epochs, to_come(series, new, start)))
+    return rejudged(connection, new.identity, judge_again(under_it, start.place, grain))
 
 
-def with_epoch(series: SeriesPast, new: NewEpoch, start: Start) -> SeriesPast:
-    """The series as it is once the epoch is the one started last."""
+def to_come(series: SeriesPast, new: NewEpoch, start: Start) -> PastEpoch:
+    """The epoch as the one of the series that was started last."""
     position = 1 + max((epoch.position for epoch in series.epochs), default=0)
-    return replace(series, epochs=(*series.epochs, PastEpoch(position, new.epoch_id, new.metric_key, start.place)))
+    return PastEpoch(position, new.epoch_id, new.metric_key, start.place)
 
 
-def undo_epoch(connection: Connection, action: Action, epoch_id: str) -> TrustChange:
+def undo_epoch(connection: Connection, action: Action, epoch_id: str) -> ActionResult:
     """The transaction of `undo_epoch`; safe to repeat with the same action."""
     lock_project(connection, action.project, exclusive=True)
     done = flips_before(connection, action)
     if done is not None:
-        return TrustChange(tuple(done), epoch_id=epoch_id)
+        return ActionResult(tuple(done), epoch_id=epoch_id)
     plan = plan_undo(connection, action, find_epoch(connection, action.project, epoch_id))
     queue(connection, epochs.update().where(epochs.c.epoch_id == epoch_id).values(undone_at=action.at))
     log_action(connection, action)
     for retaking, changes in plan.held:
         apply_changes(connection, retaking, changes)
-    return TrustChange(tuple(apply_rejudged(connection, action, plan.changes)), epoch_id=epoch_id)
+    return ActionResult(tuple(apply_rejudged(connection, action, plan.changes)), epoch_id=epoch_id)
 
 
 def plan_undo(connection: Connection, action: Action, epoch: Any) -> UndoPlan:
@@ -99,17 +100,23 @@ def plan_undo(connection: Connection, action: Action, epoch: Any) -> UndoPlan:
     """
     if epoch.undone_at is not None:
         raise StoreConflict(f"epoch {epoch.epoch_id} was undone at {epoch.undone_at:%Y-%m-%d %H:%M:%SZ} already")
-    changed = and_(trust_events.c.selector == epoch_selector(epoch.epoch_id), trust_events.c.action == START_EPOCH)
+    log = trust_events.alias()
+    by_start = and_(
+        log.c.project == action.project,
+        log.c.selector == epoch_selector(epoch.epoch_id),
+        log.c.action == START_EPOCH,
+    )
     lines = connection.execute(
-        select(trust_events, runs.c.created_at)
-        .join(runs, runs.c.seq == trust_events.c.run_seq)
-        .where(trust_events.c.project == action.project, changed)
+        select(log, runs.c.created_at)
+        .join(runs, runs.c.seq == log.c.run_seq)
+        .where(by_start)
         .order_by(runs.c.created_at, runs.c.seq)
     ).all()
     if not lines:
         return UndoPlan({}, ())
     _refuse_undo_beneath(connection, epoch, lines[-1])
-    return _undo(connection, action, {line.run_seq: line for line in lines})
+    concerned = runs.c.seq.in_(select(log.c.run_seq).where(by_start))
+    return _undo(connection, action, concerned, {line.run_seq: line for line in lines})
 
 
 def _refuse_undo_beneath(connection: Connection, epoch: Any, newest: Any) -> None:
@@ -130,8 +137,7 @@ def _refuse_undo_beneath(connection: Connection, epoch: Any, newest: Any) -> Non
         )
 
 
-def _undo(connection: Connection, action: Action, lines: Mapping[int, Any]) -> UndoPlan:
-    concerned = runs.c.seq.in_(list(lines))
+def _undo(connection: Connection, action: Action, concerned: ColumnElement[bool], lines: Mapping[int, Any]) -> UndoPlan:
     beneath = before_marks(connection, concerned)
     changes: dict[int, Rejudged] = {}
     held: list[tuple[Action, Mapping[int, Change]]] = []

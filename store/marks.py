@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, and_, select
 
 from store.connections import queue
+from store.contract import ActionResult
 from store.errors import NotFound, StoreConflict
 from store.schema import mark_rules, runs
 from store.selectors import Selector, covering
@@ -28,18 +29,18 @@ class Plan:
     passed_on: Sequence[tuple[Action, Mapping[int, Change]]] = field(default=())
 
 
-def mark(connection: Connection, action: Action, selector: Selector) -> list[str]:
-    """The transaction of a mark. Returns the ids of the runs whose trust changed, in order of arrival."""
+def mark(connection: Connection, action: Action, selector: Selector) -> ActionResult:
+    """The transaction of a mark; safe to repeat with the same action."""
     lock_project(connection, action.project, exclusive=True)
     done = flips_before(connection, action)
     if done is not None:
-        return done
+        return ActionResult(tuple(done))
     plan = plan_mark(connection, action, selector)
     if selector.standing:
         (_lift_rule if action.name == MARK_TRUSTED else _set_rule)(connection, action)
     for taking, changes in plan.passed_on:
         apply_changes(connection, taking, changes)
-    return apply_changes(connection, action, plan.changes)
+    return ActionResult(tuple(apply_changes(connection, action, plan.changes)))
 
 
 def plan_mark(connection: Connection, action: Action, selector: Selector) -> Plan:

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, select
 
-from gate.identity import SpecKey
+from gate.identity import SeriesIdentity, SpecKey
 from gate.new_epoch import JudgedAgain
 from gate.past import PastRun
 from gate.verdict_json import to_stored
@@ -39,12 +39,10 @@ class Rejudged:
     judgement: Judgement
 
 
-def rejudged(connection: Connection, judged: Iterable[JudgedAgain]) -> dict[int, Rejudged]:
+def rejudged(connection: Connection, identity: SeriesIdentity, judged: Iterable[JudgedAgain]) -> dict[int, Rejudged]:
     """By seq, those that come out otherwise than they are stored."""
     changed = [one for one in judged if _differs(one.before, one.after)]
-    if not changed:
-        return {}
-    ids = _spec_ids(connection, changed[0])
+    ids = spec_ids(connection, identity) if changed else {}
     return {one.before.seq: _rejudged(one, ids) for one in changed}
 
 
@@ -54,10 +52,8 @@ def _differs(before: PastRun, after: PastRun) -> bool:
     return (before.trusted, before.has_error, trusts[0]) != (after.trusted, after.has_error, trusts[1])
 
 
-def _spec_ids(connection: Connection, one: JudgedAgain) -> dict[SpecKey, int]:
-    rows = connection.execute(
-        select(gate_specs).where(gate_specs.c.series_id == this_series()), address(one.verdict.identity)
-    )
+def spec_ids(connection: Connection, identity: SeriesIdentity) -> dict[SpecKey, int]:
+    rows = connection.execute(select(gate_specs).where(gate_specs.c.series_id == this_series()), address(identity))
     return {SpecKey(row.metric_key, row.steps_key, row.constraint_key): row.id for row in rows}
 
 

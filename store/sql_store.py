@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Self
 from gate.history import History
 from gate.identity import Coordinate, SeriesIdentity, SpecKey
 from gate.past import SeriesPast
-from store import attempt_rows, epoch_rows, epochs, frames, listing, marks, past_rows, reading, writing
+from gate.policy import GatePolicy
+from store import attempt_rows, dry_runs, epoch_rows, epochs, frames, listing, marks, past_rows, reading, writing
 from store.checks import check_limit
 from store.connections import Connections
 from store.contract import (
+    ActionResult,
     Attempt,
     Epoch,
     MarkRequest,
@@ -24,7 +26,6 @@ from store.contract import (
     RunValues,
     SeriesSummary,
     StoredRun,
-    TrustChange,
     TrustEvent,
     TrustGrain,
 )
@@ -40,9 +41,10 @@ if TYPE_CHECKING:
 class SqlMetricHistoryStore:
     """See `store.contract.MetricHistoryStore`. Opened by `store.opening.open_store`."""
 
-    def __init__(self, connections: Connections, trust: TrustGrain) -> None:
+    def __init__(self, connections: Connections, trust: TrustGrain, policy: GatePolicy) -> None:
         self._connections = connections
         self._trust: TrustGrain = trust
+        self._lens = dry_runs.Lens(policy, trust)
 
     def pinned(self) -> AbstractContextManager[None]:
         """One connection for all calls of this thread inside the block: a gate call reads and writes over it."""
@@ -97,12 +99,13 @@ class SqlMetricHistoryStore:
         request = MarkRequest(project, trusted=True, reason=reason, actor=actor)
         return len(self.mark(replace(request, run_id=run_id, ci_run_id=ci_run_id, commit_sha=commit_sha)).runs)
 
-    def mark(self, request: MarkRequest) -> TrustChange:
+    def mark(self, request: MarkRequest) -> ActionResult:
         selector = one_selector(request.run_id, request.ci_run_id, request.commit_sha)
         name = MARK_TRUSTED if request.trusted else MARK_UNTRUSTED
         action = new_action(request.project, name, str(selector), request.reason, request.actor)
-        changed = self._connections.write(lambda connection: marks.mark(connection, action, selector))
-        return TrustChange(tuple(changed))
+        if request.dry_run:
+            return self._connections.read(lambda connection: dry_runs.of_mark(connection, action, selector, self._lens))
+        return self._connections.write(lambda connection: marks.mark(connection, action, selector))
 
     def start_epoch(
         self,
@@ -112,13 +115,20 @@ class SqlMetricHistoryStore:
         from_run: str | None = None,
         reason: str,
         actor: str,
-    ) -> TrustChange:
+        dry_run: bool = False,
+    ) -> ActionResult:
         new = NewEpoch(uuid.uuid4().hex, identity, metric, from_run)
         action = new_action(identity.project, START_EPOCH, epoch_selector(new.epoch_id), reason, actor)
+        if dry_run:
+            return self._connections.read(lambda connection: dry_runs.of_start(connection, new, self._lens))
         return self._connections.write(lambda connection: epochs.start_epoch(connection, action, new, self._trust))
 
-    def undo_epoch(self, *, project: str, epoch_id: str, reason: str, actor: str) -> TrustChange:
+    def undo_epoch(
+        self, *, project: str, epoch_id: str, reason: str, actor: str, dry_run: bool = False
+    ) -> ActionResult:
         action = new_action(project, UNDO_EPOCH, epoch_selector(epoch_id), reason, actor)
+        if dry_run:
+            return self._connections.read(lambda connection: dry_runs.of_undo(connection, action, epoch_id, self._lens))
         return self._connections.write(lambda connection: epochs.undo_epoch(connection, action, epoch_id))
 
     def list_epochs(self, project: str, identity: SeriesIdentity | None = None) -> list[Epoch]:

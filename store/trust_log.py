@@ -13,6 +13,7 @@ from store.trust import MARK_UNTRUSTED, Action, Change, Trust, event_row, rule_r
 
 
 def select_trust() -> Select[Any]:
+    """In order of arrival."""
     return select(
         runs.c.seq,
         runs.c.run_id,
@@ -23,7 +24,7 @@ def select_trust() -> Select[Any]:
         runs.c.superseded_by,
         runs.c.ci_run_id,
         runs.c.commit_sha,
-    )
+    ).order_by(runs.c.seq)
 
 
 def trust_of(row: Any) -> Trust:

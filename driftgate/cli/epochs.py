@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from driftgate.cli.effects_view import DryRun, tell
 from driftgate.cli.operators import Actor, Reason, login
-from driftgate.cli.output import counted, moment, print_json, print_table, print_text, say
+from driftgate.cli.output import counted, moment, print_json, print_table, say
 from driftgate.cli.session import Session, command
 from driftgate.cli.targets import BackendOption, SuiteOption, only_series, series_of
 from driftgate.cli.tree import Command
 from gate.errors import ConfigError
-from gate.outline import safe
 
 if TYPE_CHECKING:
-    from store.contract import Epoch, TrustChange
+    from store.contract import ActionResult, Epoch
 
 app = typer.Typer(help="Accept an intended change of level.", no_args_is_help=True)
 
@@ -39,6 +39,7 @@ def start(
         typer.Option("--from-run", metavar="ID", help="First run of the epoch; without it, after the newest."),
     ] = None,
     actor: Actor = None,
+    dry_run: DryRun = False,
 ) -> None:
     """Accept an intended change: baselines begin anew. Runs from --from-run on are judged again, in order.
 
@@ -47,12 +48,12 @@ def start(
     with session.history() as (config, store):
         identity = only_series(store, config, test, backend=backend, suite=suite)
         try:
-            changed = store.start_epoch(
-                identity, metric=metric, from_run=from_run, reason=reason, actor=actor or login()
+            result = store.start_epoch(
+                identity, metric=metric, from_run=from_run, reason=reason, actor=actor or login(), dry_run=dry_run
             )
         except ValueError as error:
             raise ConfigError(str(error)) from None
-    _tell(session, changed, f"epoch {changed.epoch_id} started")
+    tell(session, result, f"epoch {result.epoch_id} started; {_flipped(result)}", epoch_id=result.epoch_id)
 
 
 @app.command("undo", cls=Command)
@@ -63,6 +64,7 @@ def undo(
     epoch_id: Annotated[str, typer.Argument(metavar="ID", help="As `driftgate epoch list` shows it.")],
     reason: Reason,
     actor: Actor = None,
+    dry_run: DryRun = False,
 ) -> None:
     """Take an epoch back. The one before it is in force again, and trust that its start changed is as before.
 
@@ -70,10 +72,12 @@ def undo(
     """
     with session.history() as (config, store):
         try:
-            changed = store.undo_epoch(project=config.project, epoch_id=epoch_id, reason=reason, actor=actor or login())
+            result = store.undo_epoch(
+                project=config.project, epoch_id=epoch_id, reason=reason, actor=actor or login(), dry_run=dry_run
+            )
         except ValueError as error:
             raise ConfigError(str(error)) from None
-    _tell(session, changed, f"epoch {epoch_id} undone")
+    tell(session, result, f"epoch {epoch_id} undone; {_flipped(result)}", epoch_id=epoch_id)
 
 
 @app.command("list", cls=Command)
@@ -108,6 +112,8 @@ def epoch_json(epoch: Epoch) -> dict[str, Any]:
 
 
 def _cells(epoch: Epoch) -> tuple[str, ...]:
+    from gate.outline import safe
+
     return (
         epoch.epoch_id,
         epoch.identity.test_path,
@@ -128,10 +134,5 @@ def _state(epoch: Epoch) -> str:
     return "in force" if epoch.in_force else "replaced"
 
 
-def _tell(session: Session, changed: TrustChange, done: str) -> None:
-    if session.json:
-        document = {"schema": 1, "epoch_id": changed.epoch_id, "changed": len(changed.runs), "runs": changed.runs}
-        print_json(document)
-        return
-    print_text("".join(f"{run_id}\n" for run_id in changed.runs))
-    say(f"{done}; {counted(len(changed.runs), 'run')} changed between trusted and untrusted")
+def _flipped(result: ActionResult) -> str:
+    return f"{counted(len(result.runs), 'run')} changed between trusted and untrusted"

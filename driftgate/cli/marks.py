@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
+from driftgate.cli.effects_view import DryRun, tell
 from driftgate.cli.operators import Actor, Reason, login
-from driftgate.cli.output import counted, print_json, print_text, say
+from driftgate.cli.output import counted
 from driftgate.cli.session import Session, command
 from gate.errors import ConfigError
 
@@ -21,8 +23,16 @@ Commit = Annotated[
     str | None, typer.Option("--commit", metavar="SHA", help="Every run of this full commit, also those still to come.")
 ]
 
-_Selector = tuple[str | None, int | None, str | None]
-"""Run id, CI run id, commit: one of them is given."""
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """What was asked for. ``selector``: run id, CI run id, commit, one of them given."""
+
+    trusted: bool
+    reason: str
+    actor: str | None
+    selector: tuple[str | None, int | None, str | None]
+    dry_run: bool
 
 
 @command
@@ -34,12 +44,13 @@ def mark_untrusted(
     ci_run_id: CiRunId = None,
     commit: Commit = None,
     actor: Actor = None,
+    dry_run: DryRun = False,
 ) -> None:
     """Take runs out of every baseline. Nothing is deleted; `mark-trusted` with the same selector undoes it.
 
     Example: driftgate mark-untrusted --ci-run-id 4711 --reason "wrong image on the h100 pool"
     """
-    _apply(session, reason=reason, actor=actor, trusted=False, selector=(run_id, ci_run_id, commit))
+    _apply(session, _Mark(False, reason, actor, (run_id, ci_run_id, commit), dry_run))
 
 
 @command
@@ -51,35 +62,38 @@ def mark_trusted(
     ci_run_id: CiRunId = None,
     commit: Commit = None,
     actor: Actor = None,
+    dry_run: DryRun = False,
 ) -> None:
     """Put runs back into the baselines. The standing rule of this selector is lifted.
 
     Example: driftgate mark-trusted --ci-run-id 4711 --reason "the image was right after all"
     """
-    _apply(session, reason=reason, actor=actor, trusted=True, selector=(run_id, ci_run_id, commit))
+    _apply(session, _Mark(True, reason, actor, (run_id, ci_run_id, commit), dry_run))
 
 
-def _apply(session: Session, *, trusted: bool, reason: str, actor: str | None, selector: _Selector) -> None:
+def _apply(session: Session, mark: _Mark) -> None:
     from store.contract import MarkRequest
 
-    if sum(value is not None for value in selector) != 1:
+    if sum(value is not None for value in mark.selector) != 1:
         raise ConfigError("give exactly one of --run-id, --ci-run-id and --commit")
     with session.history() as (config, store):
+        request = MarkRequest(
+            config.project, mark.trusted, mark.reason, mark.actor or login(), *mark.selector, dry_run=mark.dry_run
+        )
         try:
-            changed = store.mark(MarkRequest(config.project, trusted, reason, actor or login(), *selector)).runs
+            result = store.mark(request)
         except ValueError as error:
             raise ConfigError(str(error)) from None
-    if session.json:
-        print_json({"schema": 1, "changed": len(changed), "runs": changed})
-        return
-    print_text("".join(f"{run_id}\n" for run_id in changed))
-    say(f"{counted(len(changed), 'run')} changed to {'trusted' if trusted else 'untrusted'}{_also(trusted, selector)}")
+    became = "trusted" if mark.trusted else "untrusted"
+    tell(session, result, f"{counted(len(result.runs), 'run')} changed to {became}{_also(mark)}")
 
 
-def _also(trusted: bool, selector: _Selector) -> str:
+def _also(mark: _Mark) -> str:
     """What the call did besides: by CI run or commit it is a standing rule."""
-    _, ci_run_id, commit = selector
+    _, ci_run_id, commit = mark.selector
     what = f"CI run {ci_run_id}" if ci_run_id is not None else f"commit {commit}" if commit is not None else None
     if what is None:
         return ""
-    return f"; the rule for {what} is lifted" if trusted else f"; later runs of {what} will be stored untrusted, too"
+    return (
+        f"; the rule for {what} is lifted" if mark.trusted else f"; later runs of {what} will be stored untrusted, too"
+    )

@@ -44,7 +44,8 @@ class Session:
         from store.opening import open_store
 
         config = self.config()
-        with open_store(config.store.url, trust=config.trust, journal=config.store.journal) as store:
+        url, journal = config.store.url, config.store.journal
+        with open_store(url, trust=config.trust, journal=journal, policy=config.gate) as store:
             yield config, store
 
 

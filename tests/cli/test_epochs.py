@@ -34,7 +34,7 @@ def test_and_taken_back(person, stepped):
     """By its id; the runs are what they were."""
     started = person.json("epoch", "start", "test_a.py", "--from-run", stepped[1], "--reason", "AdamW")
     undone = person.json("epoch", "undo", started["epoch_id"], "--reason", "it was a bug")
-    assert undone == started
+    assert undone == started == {**started, "effects": None}
     assert states(person) == [False, False, True, True]
 
 
@@ -94,6 +94,44 @@ def test_a_run_tells_that_it_was_judged_again(person, stepped):
         False,
         True,
     )
+
+
+def test_a_dry_run_writes_nothing(person, stepped):
+    """It tells the runs, the means and the verdicts that would change, for machines and for people."""
+    words = ("epoch", "start", "test_a.py", "--from-run", stepped[1], "--reason", "AdamW", "--dry-run")
+    tried = person.json(*words)
+    assert (tried["changed"], tried["runs"], tried["epoch_id"]) == (2, stepped[1::-1], None)
+    (mean,) = tried["effects"]["means"]
+    assert (mean["metric_key"], mean["steps"], mean["old"], mean["new"]) == ("train/loss", [0], [1.0], [3.0])
+    assert mean["series"]["test_path"] == "test_a.py"
+    flips = [(flip["run_id"], flip["stored"], flip["rejudged"]) for flip in tried["effects"]["verdicts"]]
+    assert flips == [(run_id, "not_trusted", "trusted") for run_id in stepped[1::-1]]
+    answer = person.call(*words)
+    assert answer.lines == ["dry run, nothing is written; 2 runs would change"]
+    titles = [line for line in answer.out.splitlines() if line.endswith(":")]
+    assert titles == ["runs that change:", "means that move:", "verdicts that flip:"]
+    row = next(line for line in answer.out.splitlines() if line.startswith("test_a.py"))
+    assert row.split() == ["test_a.py", "stage-a-cpu", "train/loss", "baseline", "0", "1", "3"]
+    assert states(person) == [False, False, True, True]
+    assert person.json("epoch", "list")["epochs"] == []
+
+
+def test_a_dry_run_of_the_undo(person, stepped):
+    """The way back, told before it is gone."""
+    started = person.json("epoch", "start", "test_a.py", "--from-run", stepped[1], "--reason", "AdamW")
+    tried = person.json("epoch", "undo", started["epoch_id"], "--reason", "r", "--dry-run")
+    assert (tried["runs"], tried["effects"]["means"][0]["new"]) == (started["runs"], [1.0])
+    assert states(person) == [True] * 4
+
+
+def test_a_dry_run_of_a_mark(person, stepped):
+    """Nothing flips: the tables say so."""
+    words = ("mark-untrusted", "--run-id", stepped[2], "--reason", "r", "--dry-run")
+    assert person.json(*words)["runs"] == [stepped[2]]
+    told = person.call(*words).out
+    assert "means that move: none" in told
+    assert "verdicts that flip: none" in told
+    assert states(person) == [False, False, True, True]
 
 
 @pytest.mark.parametrize(

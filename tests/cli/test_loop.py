@@ -57,7 +57,7 @@ def test_a_bad_run_out_and_back(nights):
     before = mean(nights)
     bad = nights.runs()[0]["run_id"]
     marked = nights.json("mark-untrusted", "--run-id", bad, "--reason", "wrong image")
-    assert marked == {"schema": 1, "changed": 1, "runs": [bad]}
+    assert marked == {"schema": 1, "changed": 1, "runs": [bad], "effects": None}
     assert mean(nights) == [pytest.approx(1.1)]
     listed = {run["run_id"]: run for run in nights.runs()}
     assert (listed[bad]["trusted"], listed[bad]["gate_trusted"], listed[bad]["untrusted_reason"]) == (
@@ -70,6 +70,7 @@ def test_a_bad_run_out_and_back(nights):
         "schema": 1,
         "changed": 1,
         "runs": [bad],
+        "effects": None,
     }
     assert mean(nights) == before
     assert nights.judge(1.2)["verdict"] == "trusted"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from datetime import UTC, datetime, timedelta
 
 from driftgate.harness.new_run import new_run
@@ -37,7 +37,9 @@ class Kept:
         return self.history
 
 
-def judged(store, number: int, levels: dict[str, float] | float, *, points: int = 3, **facts):
+def judged(
+    store, number: int, levels: dict[str, float] | float, *, points: int = 3, suite: str = IDENTITY.suite, **facts
+):
     """The run of night ``number``, judged now, to be written now or later. ``levels``: metric to the value at each of
     its steps.
     """
@@ -48,7 +50,7 @@ def judged(store, number: int, levels: dict[str, float] | float, *, points: int 
     verdict = evaluate(
         [spec(metric) for metric in by_metric],
         record,
-        identity=IDENTITY,
+        identity=replace(IDENTITY, suite=suite),
         policy=GatePolicy("strict"),
         reader=reader,
         provenance=Provenance(**{"ci_run_id": number, "ci_run_attempt": 1, "test_attempt": 1} | facts),

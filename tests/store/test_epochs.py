@@ -170,7 +170,7 @@ def test_the_read_walks_indexes_only(tmp_path, build):
 
         steps = store._connections.read(plan)
     assert [step for step in steps if step in ("SCAN metric_series", "SCAN runs", "SCAN step_sets")] == []
-    assert sum("ix_metric_series_history" in step for step in steps) == 3
+    assert sum("ix_metric_series_history" in step for step in steps) == 5
 
 
 @pytest.mark.usefixtures("written")
