@@ -179,7 +179,8 @@ class Past:
         *,
         at: Place | None = None,
     ) -> History:
-        """As `gate.history.HistoryReader`, of the runs admitted so far.
+        """As `gate.history.HistoryReader`, of the runs admitted so far; without ``anchor_ever`` and ``others``, which
+        warn and judge nothing.
 
         ``at``: the place of the run to judge, before which no epoch has begun that starts later.
         """
