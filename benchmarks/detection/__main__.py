@@ -16,7 +16,7 @@ from benchmarks.detection.corpus import CorpusMissingError, RealHistory, real_hi
 from benchmarks.detection.judges import GateJudge, Judge, ours
 from benchmarks.detection.measure import share_of_runs
 from benchmarks.detection.pages import RESULTS, STATISTICS, fill, results_page
-from benchmarks.detection.real import RESHUFFLED_RUNS, judge_real, reshuffled
+from benchmarks.detection.real import judge_real, reshuffled
 from benchmarks.detection.rivals import ENVIRONMENT, RivalsUnavailableError, rivals
 from benchmarks.detection.runner import Plan, measured
 from benchmarks.detection.scenarios import scenarios
@@ -34,6 +34,7 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "sizes": "Sizes of the shift check",
     }
 )
+RESHUFFLES = 24
 FULL, QUICK = Plan(targeted=30, ours=10, others=5), Plan(targeted=5, ours=4, others=2)
 
 
@@ -105,14 +106,15 @@ def _real(asked: argparse.Namespace) -> Iterator[tuple[str, str, list[str]]]:
     ]
     yield "real", tables.real(outcomes), tables.missed_on_real(outcomes)
     if not asked.quick:
-        yield "reshuffled", _reshuffled(histories, ours()[0]), []
+        changed = [history for history in histories if history.change is not None]
+        yield "reshuffled", "\n\n".join(_reshuffled(history, histories, ours()[0]) for history in changed), []
 
 
-def _reshuffled(histories: list[RealHistory], judge: GateJudge) -> str:
-    drawn = list(reshuffled(histories, 24))
+def _reshuffled(changed: RealHistory, histories: list[RealHistory], judge: GateJudge) -> str:
+    drawn = list(reshuffled(changed, histories, RESHUFFLES))
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         outcomes = list(pool.map(judge_real, drawn, [judge] * len(drawn)))
-    share = share_of_runs([[red.run for red in found.false_alarms] for found in outcomes], RESHUFFLED_RUNS)
+    share = share_of_runs([[red.run for red in found.false_alarms] for found in outcomes], drawn[0].change or 0)
     return tables.reshuffled(outcomes, share)
 
 

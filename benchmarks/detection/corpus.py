@@ -22,12 +22,13 @@ class CorpusMissingError(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RealHistory:
-    """``records`` in chronological order. ``change``: the first run after a lasting change, None where there is none;
-    ``special``: runs that are known to be broken, with what was done to them.
+    """``records`` in chronological order, all of one training task ``env``. ``change``: the first run after a lasting
+    change, None where there is none; ``special``: runs that are known to be broken, with what was done to them.
     """
 
     name: str
     what: str
+    env: str
     records: tuple[Record, ...]
     change: int | None
     special: dict[int, str]
@@ -63,6 +64,7 @@ def _history(folder: Path, entry: dict[str, object]) -> RealHistory:
     return RealHistory(
         name=str(entry["scenario"]),
         what=str(entry["description"]),
+        env=str(entry["env"]),
         records=tuple(runs),
         change=None if change is None else int(str(change)),
         special={int(index): str(text) for index, text in special.items()},

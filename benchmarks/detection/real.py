@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from benchmarks.detection.corpus import WALL_TIME, RealHistory, matrix, metrics_of
 from benchmarks.detection.judges import GateJudge, declare, verdicts
 from benchmarks.detection.suggest import SUGGEST_FROM, suggest_constraint
+from benchmarks.measure import progress
 from gate.record import Record
 from gate.spec import GateSpec
 from gate.verdict import Status, Verdict
@@ -67,15 +68,21 @@ def judge_real(history: RealHistory, judge: GateJudge, *, wall_time: bool = Fals
     """``wall_time``: judge the wall time alone; it is left out otherwise."""
     specs = [judge.configured(spec) for spec in suggested(history, wall_time=wall_time)]
     answers = verdicts(specs, iter(history.records), judge.policy)
-    reds = tuple(RedRun(run, _why(verdict)) for run, verdict in enumerate(answers) if not verdict.trusted)
+    reds = tuple(RedRun(run, _why(verdict)) for run, verdict in enumerate(answers) if verdict.outcome == "not_trusted")
     return RealOutcome(history, judge.name, wall_time, reds)
 
 
 def suggested(history: RealHistory, *, wall_time: bool) -> Sequence[GateSpec]:
-    """One declaration per metric, ``steps="all"``, its band from the first `SUGGEST_FROM` runs."""
+    """One declaration per metric, ``steps="all"``, its band from the first `SUGGEST_FROM` runs, if they vary."""
     first = history.records[:SUGGEST_FROM]
-    metrics = [metric for metric in metrics_of(history) if (metric == WALL_TIME) == wall_time]
-    return [declare(metric, suggest_constraint(matrix(first, metric))) for metric in metrics]
+    specs = []
+    for metric in metrics_of(history):
+        if (metric == WALL_TIME) == wall_time:
+            try:
+                specs.append(declare(metric, suggest_constraint(matrix(first, metric))))
+            except ValueError as error:
+                progress(f"{history.name}: {metric} is left out: {error}")
+    return specs
 
 
 def _why(verdict: Verdict) -> str:
@@ -89,18 +96,18 @@ def _why(verdict: Verdict) -> str:
     return ", ".join(text for _, text in sorted(found))
 
 
-def reshuffled(histories: Sequence[RealHistory], count: int) -> Iterator[RealHistory]:
-    """Histories of real runs drawn without replacement: ordinary ones, then those after the one lasting change.
+def reshuffled(changed: RealHistory, histories: Sequence[RealHistory], count: int) -> Iterator[RealHistory]:
+    """Ordinary runs of all histories of that task, drawn without replacement, then the runs after the change.
 
     Each run was trained on its own, so that any order of them is as real as the order in which they were stored.
     """
-    ordinary = [run for history in histories for run in _ordinary(history)]
-    changed = [run for history in histories if history.change is not None for run in history.records[history.change :]]
+    ordinary = [run for history in histories if history.env == changed.env for run in _ordinary(history)]
     for index in range(count):
         rng = np.random.default_rng([2026, index])
         before = [ordinary[at] for at in rng.permutation(len(ordinary))[:RESHUFFLED_RUNS]]
-        after = [changed[at] for at in rng.permutation(len(changed))]
-        yield RealHistory(f"reshuffled {index}", "drawn", (*before, *after), len(before), {})
+        later = changed.records[changed.change :]
+        after = [later[at] for at in rng.permutation(len(later))]
+        yield replace(changed, records=(*before, *after), change=len(before), special={})
 
 
 def _ordinary(history: RealHistory) -> Iterator[Record]:

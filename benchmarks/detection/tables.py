@@ -75,10 +75,11 @@ def missed_on_real(outcomes: Sequence[RealOutcome]) -> list[str]:
 
 def reshuffled(outcomes: Sequence[RealOutcome], share: Share) -> str:
     delays = sorted(found.delay or math.inf for found in outcomes)
+    history = outcomes[0].history
     return (
-        f"The same runs in {len(outcomes)} other orders, 60 ordinary ones and then those with the changed clip range: "
-        f"{_share(share)} of the ordinary runs red; the change caught at its run {delays[len(delays) // 2]:g} "
-        f"(median), {delays[-1]:g} at the latest."
+        f"{history.name} in {len(outcomes)} other orders, {history.change} ordinary runs and then those after the "
+        f"change ({history.what}): {_share(share)} of the ordinary runs red; the change caught at its run "
+        f"{delays[len(delays) // 2]:g} (median), {delays[-1]:g} at the latest."
     )
 
 

@@ -30,7 +30,8 @@ def folder(tmp_path):
         lines = [{"metric": "train/loss", "series": series}, {"metric": "perf/step_time", "series": [[0, 1.0]]}]
         (tmp_path / name).write_text("\n".join(map(json.dumps, lines)) + "\n", encoding="utf-8")
     special = {str(BROKEN): "broken", str(NOT_FINITE): "nonfinite"}
-    entry = {"scenario": "X", "description": "made up", "change_index": CHANGE, "special_runs": special, "runs": names}
+    what = {"scenario": "X", "description": "made up", "env": "none"}
+    entry = what | {"change_index": CHANGE, "special_runs": special, "runs": names}
     (tmp_path / "manifest.json").write_text(json.dumps({"scenarios": [entry]}), encoding="utf-8")
     return tmp_path
 
@@ -62,7 +63,7 @@ def test_the_matrix_has_nan_where_nothing_finite_is(folder):
 def test_reshuffled_histories_hold_ordinary_runs_before_changed_ones(folder):
     """A broken run is never among them, and the change keeps its place."""
     (history,) = real_histories(folder)
-    (drawn,) = reshuffled([history], 1)
+    (drawn,) = reshuffled(history, [history], 1)
     broken = {id(history.records[run]) for run in history.special}
     assert not broken & {id(record) for record in drawn.records}
     assert {id(record) for record in drawn.records[drawn.change :]} == {id(run) for run in history.records[CHANGE:]}
@@ -84,3 +85,10 @@ def test_tables_go_between_their_markers():
     once = fill(page, {"x": "| new |"})
     assert once == "a\n<!-- measured: x -->\n\n| new |\n\n<!-- end -->\nb\n"
     assert fill(once, {"x": "| new |"}) == once
+
+
+def test_a_metric_that_never_varies_is_left_out(folder, capsys):
+    """Wall time is constant here: no band can be suggested for it, and that is said."""
+    (history,) = real_histories(folder)
+    assert judge_real(history, BALANCED, wall_time=True).reds == ()
+    assert "perf/step_time is left out" in capsys.readouterr().err
