@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
     from driftgate.harness.run import TestReport
 
 TEST = Path("examples", "bandit", "test_bandit_ppo.py")
-BUG = "DRIFTGATE_DEMO_BUG"
+BUG, DRIFT = "DRIFTGATE_DEMO_BUG", "DRIFTGATE_DEMO_DRIFT"
+DRIFT_PER_NIGHT = 0.045
+"""Of the learning rate: it raises the mean KL of the example by 0.001."""
+MOST_DRIFTING = 30
 CI_MARKS = ("GITHUB_ACTIONS", "GITLAB_CI", "CI")
 CONFIG = """\
 # Written by `driftgate demo`; the folder is made anew each time.
@@ -49,23 +53,47 @@ def demo(
 
     Example: driftgate demo
     """
-    from gate.report import text_report
     from gate.verdict_json import to_json
 
     _prepare(folder)
-    night = _Nights(folder, quiet=session.json)
-    night.say(f"{nights} nightly runs of {TEST}, a policy trained with PPO on this CPU, a new seed each:\n")
-    for number in range(1, nights + 1):
-        night.run(f"night {number:2}", {})
-    night.say("\nThe next commit breaks the trainer a little. The test's own checks still pass:\n")
-    report = night.run(f"night {nights + 1:2}", {BUG: "1"})
-    night.say("\n" + text_report(report.judgement.verdict))
-    night.say(_next_steps(folder, report))
+    nightly = _Nights(folder, quiet=session.json)
+    broken = _first_act(nightly, nights)
+    drifted = _second_act(nightly)
+    nightly.say(_next_steps(folder, broken, drifted))
     if session.json:
-        print_json(to_json(report.judgement.verdict))
-    if report.judgement.verdict.outcome != "not_trusted":
-        raise DriftgateError("the demo should have ended with NOT TRUSTED, and did not")
+        print_json({"schema": 1, "bug": to_json(broken.judgement.verdict), "drift": to_json(drifted.judgement.verdict)})
     raise typer.Exit(JobExit.FINE)
+
+
+def _first_act(nightly: _Nights, nights: int) -> TestReport:
+    """A baseline, then a bug that the corridor sees at once. Returns the night with the bug."""
+    nightly.say(f"{nights} nightly runs of {TEST}, a policy trained with PPO on this CPU, a new seed each:\n")
+    for _ in range(nights):
+        nightly.run({})
+    nightly.say("\nThe next commit breaks the trainer a little. The test's own checks still pass:\n")
+    report = nightly.run({BUG: "1"})
+    nightly.report(report)
+    if report.judgement.verdict.outcome != "not_trusted":
+        raise DriftgateError("the demo's bug should have been NOT TRUSTED, and was not")
+    return report
+
+
+def _second_act(nightly: _Nights) -> TestReport:
+    """A drift too slow for any single night, which the rolling mean follows. Returns the night that gave it away."""
+    more = nightly.anchor_runs - nightly.trusted
+    nightly.say(f"The bug is fixed. {more} more nights, and the first {nightly.anchor_runs} make an anchor:\n")
+    while nightly.trusted < nightly.anchor_runs:
+        nightly.run({})
+    nightly.say(
+        "\nFrom now on the learning rate creeps up, so that train/ppo_kl grows by about 0.001 a night. No night is far "
+        "from the mean of recent nights, which follows; the anchor does not:\n"
+    )
+    for night in range(1, MOST_DRIFTING + 1):
+        report = nightly.run({DRIFT: f"{night * DRIFT_PER_NIGHT:.3f}"})
+        if report.judgement.verdict.outcome == "not_trusted":
+            nightly.report(report)
+            return report
+    raise DriftgateError(f"the demo's drift should have been seen within {MOST_DRIFTING} nights, and was not")
 
 
 def _prepare(folder: Path) -> None:
@@ -100,17 +128,26 @@ class _Nights:
         self._quiet = quiet
         config = load_config(file=folder / "driftgate.toml", start=folder, env={}, options={})
         self._config = replace(config, repository=folder.absolute())  # whatever repository the folder lies in
+        self._number = 0
+        self.trusted = 0
+        self.anchor_runs = config.gate.anchor_runs
 
     def say(self, text: str) -> None:
         if not self._quiet:
             print(text, flush=True)
 
-    def run(self, name: str, switches: Mapping[str, str]) -> TestReport:
-        """One night. Raises DriftgateError where the test itself did not pass, naming its log."""
+    def report(self, report: TestReport) -> None:
+        from gate.report import text_report
+
+        self.say("\n" + text_report(report.judgement.verdict))
+
+    def run(self, switches: Mapping[str, str]) -> TestReport:
+        """The next night. Raises DriftgateError where the test itself did not pass, naming its log."""
         from driftgate.harness.run import RunRequest, run_files
         from driftgate.harness.trigger import Requests
 
-        log = self._folder / f"{name.replace(' ', '-')}.log"
+        self._number += 1
+        log = self._folder / f"night-{self._number}.log"
         environment = {key: value for key, value in os.environ.items() if key not in CI_MARKS} | dict(switches)
         request = RunRequest(
             files=(self._folder / TEST,),
@@ -124,8 +161,10 @@ class _Nights:
             raise KeyboardInterrupt
         (report,) = result.tests
         if not report.passed:
-            raise DriftgateError(f"{name}: the test did not pass ({report.attempts[-1].detail}); its output: {log}")
-        self.say(f"  {name}: test passed in {report.duration_s:.1f} s; {_short(report)}")
+            ended = report.attempts[-1].detail
+            raise DriftgateError(f"night {self._number}: the test did not pass ({ended}); its output: {log}")
+        self.trusted += report.judgement.verdict.trusted
+        self.say(f"  night {self._number:2}: test passed in {report.duration_s:.1f} s; {_short(report)}")
         return report
 
 
@@ -153,13 +192,21 @@ def _short(report: TestReport) -> str:
     return headline(verdict) + cold
 
 
-def _next_steps(folder: Path, report: TestReport) -> str:
+def _next_steps(folder: Path, broken: TestReport, drifted: TestReport) -> str:
     config = f"--config {folder / 'driftgate.toml'}"
-    written = report.judgement.verdict.written
-    shown = f"\n  driftgate runs show {written.run_id} {config}" if written else ""
+    runs = [report.judgement.verdict.written for report in (broken, drifted)]
+    shown = "".join(f"\n  {_program()} runs show {written.run_id} {config}" for written in runs if written)
     return f"""\
-The test passed, and the gate says NOT TRUSTED: these numbers will not enter the baseline.
+Both tests passed, and the gate says NOT TRUSTED: these numbers will not enter the baseline.
 The database is {folder / "history.db"}. Look around:
-  driftgate baseline {TEST} --metric train/ppo_kl {config}
-  driftgate runs list {config}{shown}
-Then start with your own test: driftgate init"""
+  {_program()} baseline {TEST} --metric train/ppo_kl {config}
+  {_program()} runs list {config}{shown}
+Then start with your own test: {_program()} init"""
+
+
+def _program() -> str:
+    """How this program can be started from here: by its name where that finds it, else by its path."""
+    if shutil.which("driftgate"):
+        return "driftgate"
+    started = Path(sys.argv[0])
+    return f"{Path(sys.executable).name} -m driftgate" if started.suffix == ".py" else os.path.relpath(started)
