@@ -33,8 +33,16 @@ def band_notices(case: Case) -> Iterator[Notice]:
         return
     values = [case.aligned.values(row) for row in rows]
     corridor = Corridor.around(case.baseline.mean, case.spec.constraint)
-    yield from _width(case, corridor, values)
+    yield from _width(case, corridor, [row for row in values if not _is_broken(corridor, row)])
     yield from _often_red(case, corridor, values)
+
+
+def _is_broken(corridor: Corridor, row: NDArray[np.float64]) -> bool:
+    """Whether most of a run's coordinates are outside: such a run is no example of noise, and its sd would say that a
+    good band is too tight.
+    """
+    known = np.count_nonzero(~np.isnan(row) & ~np.isnan(corridor.ref))
+    return bool(2 * np.count_nonzero(corridor.excludes(row)) > known)
 
 
 def _width(case: Case, corridor: Corridor, values: Rows) -> Iterator[Notice]:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gate.history import History
 from gate.identity import SeriesIdentity, SpecKey
 from gate.past import Past, PastRun, SeriesPast
+from gate.policy import GatePolicy
 from gate.provenance import Provenance
 from store.contract import NewRun, SeriesValues
 from store.opening import open_store
@@ -64,7 +65,7 @@ def stores():
     """One store of each grain for every example: each has a series of its own."""
     with open_store("sqlite://", one_shot=False) as by_run:
         # The same rows, read with the other grain.
-        yield {"run": by_run, "metric": SqlMetricHistoryStore(by_run._connections, "metric")}
+        yield {"run": by_run, "metric": SqlMetricHistoryStore(by_run._connections, "metric", GatePolicy())}
 
 
 def a_series():

@@ -225,8 +225,9 @@ def band_warnings(spec, steps, stored, policy):
         return set()
     means = {step: reference(stored, step, policy.history) for step in steps}
     ratios = []
+    ordinary = [row for row in valid if not mostly_outside(spec, row, means)]
     for step in steps:
-        values = [row[step] for row in valid if step in row]
+        values = [row[step] for row in ordinary if step in row]
         if len(values) >= 8 and max(values) > min(values):
             mean = reduce("mean", values)
             sd = math.hypot(*(value - mean for value in values)) / math.sqrt(len(values) - 1)
@@ -240,6 +241,11 @@ def band_warnings(spec, steps, stored, policy):
     judged = [compared(spec, {s: row[s] for s in steps if s in row}, means, policy, active) for row in valid]
     red = sum(quorum(spec, row, means, policy, statuses) == "fail" for row, statuses in zip(valid, judged, strict=True))
     return found | ({"red_by_chance"} if red > len(valid) / 4 else set())
+
+
+def mostly_outside(spec, row, means):
+    known = [step for step in means if step in row and means[step][0]]
+    return 2 * sum(is_outside(spec.constraint, row[step], means[step][1]) for step in known) > len(known)
 
 
 def limits(rule, value):
