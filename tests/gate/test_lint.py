@@ -58,7 +58,7 @@ def test_the_median_speaks_for_the_steps_and_the_tightest_is_named(build):
 def test_a_broken_run_is_no_example_of_noise(build, sd, kinds):
     """With most of its steps outside it does not make a good band look tight, nor a tight one look good."""
     steps = range(6)
-    usual = [{step: 1 + sd * (-1) ** n for step in steps} for n in range(19)]
+    usual = [dict.fromkeys(steps, 1 + sd * (-1) ** n) for n in range(19)]
     broken = {step: 1.9 if step < 4 else 1.0 for step in steps}
     assert set(_notices(build, build.past(build.rows([*usual, broken])), steps=steps)) == kinds
 
