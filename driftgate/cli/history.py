@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -56,7 +57,8 @@ def history(
         if plot is not None:
             _draw(plot, store, config, identity, metric, step)
     if session.json:
-        print_json({"schema": 1, "series": asdict(identity), "metric_key": metric, "values": _records(frame)})
+        values = [record | {"created_at": record["created_at"].isoformat()} for record in _records(frame)]
+        print_json({"schema": 1, "series": asdict(identity), "metric_key": metric, "values": values})
     elif csv:
         pass_on(frame.to_csv(index=False).encode(), sys.stdout)
     elif plot is None:
@@ -89,21 +91,21 @@ def title_of(identity: SeriesIdentity) -> str:
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """One dict per value; what the frame lacks is None, not NaN."""
     columns = {name: frame[name].astype(object).where(frame[name].notna(), None).tolist() for name in frame.columns}
-    columns["created_at"] = [at.isoformat() for at in columns["created_at"]]
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _print(identity: SeriesIdentity, frame: pd.DataFrame) -> None:
     print_text(f"{title_of(identity)}\n\n")
-    rows = zip(*(frame[name] for name in _SHOWN), strict=True)
+    rows = ([record[name] for name in _SHOWN] for record in _records(frame))
     print_table(("run", "created", "steps", "step", "value", "state", "commit"), map(_cells, rows))
 
 
 _SHOWN = ("run_id", "created_at", "steps_key", "step", "value", "trusted", "superseded", "commit_sha")
 
 
-def _cells(row: tuple[Any, ...]) -> tuple[str, ...]:
+def _cells(row: Iterable[Any]) -> tuple[str, ...]:
     run_id, created_at, steps_key, step, value, trusted, superseded, commit = row
     state = "superseded" if superseded else "trusted" if trusted else "not trusted"
     where = "-" if step == AGGREGATE_STEP else str(step)

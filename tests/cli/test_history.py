@@ -33,6 +33,7 @@ def test_one_step_as_a_table_and_as_csv(nights):
     table = nights.call(*chosen).out.splitlines()
     assert [line.split()[0] for line in table[3:]] == nights.ids
     assert "not trusted" in table[-1]
+    assert {line.split()[-1] for line in table[3:]} == {"-"}, "a commit that is not known is not NaN"
     rows = list(csv.DictReader(io.StringIO(nights.call(*chosen, "--csv").out)))
     assert [float(row["value"]) for row in rows] == [1.0, 1.1, 9.0]
 
