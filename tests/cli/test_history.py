@@ -4,7 +4,10 @@ import builtins
 import csv
 import io
 
+import pandas as pd
 import pytest
+
+from driftgate.cli import history
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -33,9 +36,14 @@ def test_one_step_as_a_table_and_as_csv(nights):
     table = nights.call(*chosen).out.splitlines()
     assert [line.split()[0] for line in table[3:]] == nights.ids
     assert "not trusted" in table[-1]
-    assert {line.split()[-1] for line in table[3:]} == {"-"}, "a commit that is not known is not NaN"
     rows = list(csv.DictReader(io.StringIO(nights.call(*chosen, "--csv").out)))
     assert [float(row["value"]) for row in rows] == [1.0, 1.1, 9.0]
+
+
+def test_what_is_not_known_is_none():
+    """A frame keeps NaN for a commit or a CI run that nobody told; people and JSON get None."""
+    frame = pd.DataFrame({"commit_sha": ["a", None], "ci_run_id": pd.array([7, None], dtype="Int64")})
+    assert history._records(frame) == [{"commit_sha": "a", "ci_run_id": 7}, {"commit_sha": None, "ci_run_id": None}]
 
 
 @pytest.mark.parametrize("step", [(), ("--step", 1)])
