@@ -15,8 +15,8 @@ BAND_SDS = 6.0
 F = 0.05
 SPREAD_FLOOR = float(np.log(1.25))
 """A spread must have changed by a quarter: under correlated nights its estimates drift by less than that."""
-SIZES = ((10, 10, 2.9), (15, 10, 2.3), (20, 10, 2.0), (20, 7, 2.3), (20, 5, 2.7), (30, 10, 1.8))
-"""Runs in the anchor, runs in the median, multiplier: as specified."""
+SIZES = ((10, 10, 2.9), (15, 10, 2.3), (20, 10, 2.0), (20, 7, 2.3), (20, 5, 2.7), (30, 10, 1.8), (40, 20, 1.35))
+"""Runs in the anchor, runs in the median, multiplier: as specified, and the last one as tried below."""
 ONE_METRIC = Layout(metrics=1)
 
 
@@ -59,6 +59,7 @@ def candidates(band: float) -> Mapping[str, tuple[Rule, ...]]:
         "plus five blocks of steps (2.3)": (shift, *(Rule(block(at, 5), 2.3, floor=floor) for at in range(5))),
         "plus spread (2.3, floor 25 %)": (shift, Rule(log_spread, 2.3, floor=SPREAD_FLOOR)),
         "plus spread (2.3, no floor)": (shift, Rule(log_spread, 2.3)),
+        "plus anchor of 40, median of 20 (1.35)": (shift, Rule(level, 1.35, anchor=40, recent=20, floor=floor)),
         "plus one run alone (5.5)": (shift, Rule(level, 5.5, recent=1, floor=floor)),
         "f = 0.25": (Rule(level, floor=5 * floor),),
         "median of 5 (2.7)": (Rule(level, 2.7, recent=5, floor=floor),),

@@ -59,12 +59,15 @@ def rivals(environment: Path = ENVIRONMENT) -> tuple[RivalJudge, ...]:
 def rivals_python(environment: Path = ENVIRONMENT) -> Path:
     """The interpreter of the rivals' environment, which is made on first use. Raises RivalsUnavailableError."""
     python = environment / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    ready = environment / ".ready"
-    if not ready.exists() or ready.read_text(encoding="utf-8") != REQUIREMENTS.read_text(encoding="utf-8"):
-        venv.create(environment, with_pip=True)
-        (environment / ".gitignore").write_text("*\n", encoding="utf-8")
-        _output([str(python), "-m", "pip", "install", "--quiet", "-r", str(REQUIREMENTS)], "", INSTALL_TIMEOUT_S)
-        ready.write_text(REQUIREMENTS.read_text(encoding="utf-8"), encoding="utf-8")
+    wanted, ready = REQUIREMENTS.read_text(encoding="utf-8"), environment / ".ready"
+    try:
+        if not ready.exists() or ready.read_text(encoding="utf-8") != wanted:
+            venv.create(environment, with_pip=True)
+            (environment / ".gitignore").write_text("*\n", encoding="utf-8")
+            _output([str(python), "-m", "pip", "install", "--quiet", "-r", str(REQUIREMENTS)], "", INSTALL_TIMEOUT_S)
+            ready.write_text(wanted, encoding="utf-8")
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise RivalsUnavailableError(f"no environment at {environment}: {error}") from error
     return python
 
 

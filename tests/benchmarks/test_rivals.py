@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.detection.judges import Trial
 from benchmarks.detection.rival_process import judged
-from benchmarks.detection.rivals import RivalJudge, RivalsUnavailableError
+from benchmarks.detection.rivals import RivalJudge, RivalsUnavailableError, rivals
 
 VALUES = np.array([[[0.0], [0.0]], [[0.0], [9.0]], [[9.0], [0.0]], [[9.0], [9.0]]])
 
@@ -67,3 +67,11 @@ def test_a_rival_without_interpreter_is_unavailable(tmp_path):
     """No environment, no rows, no traceback."""
     with pytest.raises(RivalsUnavailableError):
         RivalJudge("adwin", tmp_path / "none").judge([])
+
+
+def test_an_environment_that_cannot_be_made_is_one_line(tmp_path):
+    """Where a file is in the way, the message names the place."""
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(RivalsUnavailableError, match=r"no environment at .*file") as raised:
+        rivals(tmp_path / "file" / "env")
+    assert "\n" not in str(raised.value)
