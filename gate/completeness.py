@@ -5,6 +5,7 @@ What the record alone shows was found by `gate.selection`; here the history is a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 from statistics import median
@@ -13,7 +14,7 @@ import numpy as np
 
 from gate.case import Answer, Case
 from gate.history import POINT_COUNT_RUNS
-from gate.numbers import counted, written
+from gate.numbers import counted
 from gate.verdict import CheckColumns, Notice, SpecCheck, Status
 
 ENOUGH_RUNS = 3
@@ -61,7 +62,7 @@ def _ended_early(case: Case) -> bool:
 
 def _early_end_text(case: Case) -> str:
     ratio = case.policy.min_points_ratio
-    _, needed = written(case.selection.points, float(Fraction(str(ratio)) * _usual_points(case)))
+    needed = math.ceil(Fraction(str(ratio)) * _usual_points(case))
     return (
         f"{case.spec.metric_key} ended early: {counted(case.selection.points, 'point')}, needs {needed} "
         f"({ratio:g} of the usual {float(_usual_points(case)):g})"

@@ -42,7 +42,8 @@ def headline(verdict: Verdict) -> str:
 def facts(verdict: Verdict) -> Iterator[str]:
     """Which series, in which mode, and what became of the run."""
     series = verdict.identity
-    yield safe(f"series {series.test_path} on {series.backend} in {series.suite}, project {series.project}")
+    where = f" on {series.backend} in {series.suite}" if series.backend and series.suite else ""
+    yield safe(f"series {series.test_path}{where}, project {series.project}")
     yield "mode shadow: shown only, fails nothing" if verdict.mode == "shadow" else "mode enforced"
     if verdict.provenance.fork:
         yield "NOT EVIDENCE: the run comes from a fork, so neither its red nor its green is proof"

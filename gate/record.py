@@ -60,7 +60,7 @@ def parse(data: bytes, name: str = "record") -> Record:
     for number, line in enumerate(lines, 1):
         if not line or line.isspace() or reader.take(_load(line)):
             continue
-        if number == len(lines) and line.lstrip().startswith(b"{"):
+        if number == len(lines) and line.lstrip().startswith(b"{") and _load(line) is None:
             reader.notes.append(f"{name}: line {number} was cut short and is dropped")
         else:
             garbage.append(number)

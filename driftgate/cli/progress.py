@@ -10,6 +10,7 @@ from typing import TextIO
 from driftgate.cli.output import counted, pass_on
 from driftgate.harness.attempts import AttemptResult, Runnable
 from driftgate.harness.given_files import ReadyTest, SkippedTest
+from driftgate.harness.outcome import JobExit
 from driftgate.harness.policy import RunPolicy
 from driftgate.harness.run import RunResult, TestReport
 from driftgate.harness.run_report import verdict_text
@@ -59,9 +60,10 @@ class PlainProgress:
             self._say(f"driftgate: not run: {_place(identity)}")
         passed = sum(test.passed for test in result.tests)
         distrusted = sum(test.judgement.verdict.outcome == "not_trusted" for test in result.tests)
+        failed = sum(test.exit is JobExit.TEST_FAILED for test in result.tests)
         interrupted = "interrupted; " if result.interrupted else ""
         self._say(
-            f"driftgate: {interrupted}{passed} passed, {len(result.tests) - passed} failed; "
+            f"driftgate: {interrupted}{passed} passed, {failed} failed; "
             f"{distrusted} not trusted by the gate; exit {int(result.exit)}"
         )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from driftgate.config.model import BACKENDS, Config
 from driftgate.harness.attempts import Runnable
+from driftgate.harness.records import SEED_METRIC
 from driftgate.harness.registrations import Registration
 from driftgate.harness.test_files import TestFile, read_test_file, root_of
 from gate.errors import ConfigError, Problem, SourceError
@@ -110,7 +111,7 @@ def _identity(test: TestFile, registration: Registration, config: Config) -> Ser
 
 
 def _ready(test: TestFile, registration: Registration, config: Config) -> ReadyTest:
-    metrics = dict.fromkeys((*config.capture_metrics, *(spec.metric_key for spec in test.specs)))
+    metrics = dict.fromkeys((*config.capture_metrics, *(spec.metric_key for spec in test.specs), SEED_METRIC))
     runnable = Runnable(
         identity=_identity(test, registration, config),
         file=test.path,

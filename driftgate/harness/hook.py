@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -111,9 +111,20 @@ def _registered(test: TestFile, request: GateRequest) -> tuple[str, str]:
         if request.backend in (None, backend) and request.suite in (None, suite)
     ]
     if len(matching) != 1:
-        found = listed(f"{backend} {suite}" for backend, suite in matching) if matching else "nothing that fits"
-        raise ConfigError(f"{test.test_path}: registered for {found}; give --backend and --suite")
+        raise ConfigError(f"{test.test_path}: {_unclear(sorted(places), request)}")
     return matching[0]
+
+
+def _unclear(places: Sequence[tuple[str, str]], request: GateRequest) -> str:
+    """Why the options do not say which series is meant."""
+    asked = " ".join(filter(None, (request.backend, request.suite)))
+    if not places:
+        return "has no registration; give both --backend and --suite"
+    registered = listed(f"{backend} {suite}" for backend, suite in places)
+    if not asked:
+        return f"registered for {registered}; choose one by --backend and --suite"
+    meant = nearest(request.suite, [suite for _, suite in places])
+    return f"not registered for {asked}{meant} alone, but for {registered}; give both --backend and --suite"
 
 
 def _noticed(judgement: Judgement, identity: SeriesIdentity, config: Config) -> Verdict:

@@ -16,7 +16,7 @@ from driftgate.harness.enforcement import mode_of, rejects
 from driftgate.harness.merge import merge_attempt, write_merged
 from driftgate.harness.new_run import new_run
 from driftgate.harness.outcome import JobExit, combined
-from driftgate.harness.records import idempotency_key
+from driftgate.harness.records import SEED_METRIC, idempotency_key
 from driftgate.harness.replaying import replay_run
 from gate.errors import DriftgateError
 from gate.evaluate import NO_DECLARATION, evaluate
@@ -27,10 +27,9 @@ from gate.record import Record
 from gate.spec import GateSpec
 from gate.verdict import Notice, Verdict, Written
 from store.contract import MetricHistoryStore, StoredRun
-from store.errors import StoreError
+from store.errors import StoreError, StoreUnavailable
 
 OpenHistory = Callable[[], AbstractContextManager[MetricHistoryStore]]
-SEED_METRIC = "seed"
 LARGEST_SEED = 2**63 - 1
 
 
@@ -69,7 +68,7 @@ def judge(attempt: Judgeable, config: Config, open_history: OpenHistory) -> Judg
     try:
         return _judged(attempt, config, open_history)
     except Exception as error:  # noqa: BLE001 - a crash of the gate must not fail a test that passed
-        return _outage(attempt, config, reason_of(error))
+        return _outage(attempt, config, error)
 
 
 def unjudged(attempt: Judgeable, config: Config, reason: str) -> Judgement:
@@ -109,7 +108,7 @@ def _stored(
     except Exception as error:  # noqa: BLE001 - the verdict stands, whatever keeps it from being stored
         notice = Notice("not_written", f"the run was not stored: {reason_of(error)}")
         verdict = replace(verdict, warnings=(*verdict.warnings, notice))
-        return Judgement(verdict, combined((judgement.exit, _outage_exit(attempt, config))))
+        return Judgement(verdict, combined((judgement.exit, _outage_exit(attempt, config, error))))
     if stored.repeat:
         verdict = _as_stored(verdict, stored, store)
     written = Written(stored.run_id, stored.trusted, stored.repeat, stored.untrusted_reason)
@@ -158,15 +157,17 @@ def logged_seed(record: Record) -> int | None:
     return int(value) if value.is_integer() and abs(value) < LARGEST_SEED else None
 
 
-def _outage(attempt: Judgeable, config: Config, reason: str) -> Judgement:
-    found = _outage_exit(attempt, config)
-    verdict = unjudged(attempt, config, reason).verdict
+def _outage(attempt: Judgeable, config: Config, error: Exception) -> Judgement:
+    found = _outage_exit(attempt, config, error)
+    verdict = unjudged(attempt, config, reason_of(error)).verdict
     return Judgement(replace(verdict, mode="shadow" if found is JobExit.FINE else "enforced"), found)
 
 
-def _outage_exit(attempt: Judgeable, config: Config) -> JobExit:
+def _outage_exit(attempt: Judgeable, config: Config, error: Exception) -> JobExit:
+    """``on_outage`` forgives a store that cannot be reached, and nothing else: a missing record is the test's."""
     enforced = mode_of(attempt.specs, allowed=attempt.may_enforce) == "enforced"
-    return JobExit.UNAVAILABLE if enforced and config.enforcement.on_outage == "fail" else JobExit.FINE
+    forgiven = config.enforcement.on_outage == "shadow" and isinstance(error, StoreUnavailable)
+    return JobExit.UNAVAILABLE if enforced and not forgiven else JobExit.FINE
 
 
 def reason_of(error: Exception) -> str:

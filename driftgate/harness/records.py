@@ -15,6 +15,8 @@ from gate.errors import ConfigError, RecordError
 from gate.identity import SeriesIdentity
 
 KEY_FILE = "idempotency-key"
+SEED_METRIC = "seed"
+"""Kept in every record, declared or not: where a test logs it, it belongs to the run's provenance."""
 _SLUG_CHARACTERS = 60
 
 

@@ -57,12 +57,12 @@ def read_test_file(path: Path, root: Path, config: Config, *, refuse_symlinks: b
 
 
 def series_path(path: Path, root: Path) -> str:
-    """``path`` relative to ``root`` with ``/`` whatever the working folder; a file outside of ``root`` as given."""
+    """``path`` relative to ``root`` with ``/`` whatever the working folder; a file outside of ``root`` is absolute."""
     absolute = Path(os.path.abspath(path))  # noqa: PTH100 - resolves "..", but no link: a link has a name of its own
     for file, folder in ((absolute, root.absolute()), (absolute.parent.resolve() / absolute.name, root.resolve())):
         if file.is_relative_to(folder):
             return file.relative_to(folder).as_posix()
-    return path.as_posix()
+    return absolute.as_posix()
 
 
 def _source(path: Path, root: Path, name: str, *, refuse_symlinks: bool) -> Source:

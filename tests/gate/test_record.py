@@ -189,3 +189,11 @@ def test_cut_anywhere_a_file_loses_its_last_line_only():
         assert record.damaged is None
         assert values == tuple(step + math.pi for step in range(len(values)))
         assert len(values) >= data[:size].count(b"\n")
+
+
+def test_a_last_line_that_is_whole_and_no_record_is_garbage():
+    """Only what does not parse was cut short; a whole document that is no record line damages the record."""
+    good = b'{"metric": "m", "series": [[0, 1.0]]}\n'
+    assert parse(good + b'{"foo": 1}').damaged is not None
+    cut = parse(good + b'{"metric": "m", "ser')
+    assert (cut.damaged, len(cut.notes)) == (None, 1)

@@ -92,11 +92,11 @@ def test_a_file_named_twice_runs_once(config, file, tmp_path):
 
 
 def test_what_the_collector_keeps(config, file):
-    """The configured metrics and those declared in the test, each once."""
+    """The configured metrics, those declared in the test and the seed, each once."""
     declaration = 'register_ci_gate(metric_key="{}", steps="last", constraint={{"rel_up": 1, "rel_down": 1}})'
     path = file("t.py", CPU, declaration.format("mine"), declaration.format("a"))
     (test,) = read_given_files([path], config("[capture]\nmetrics = ['a', 'b']"), None, None).ready
-    assert test.runnable.metrics == ("a", "b", "mine")
+    assert test.runnable.metrics == ("a", "b", "mine", "seed")
     assert [spec.metric_key for spec in test.specs] == ["mine", "a"]
 
 

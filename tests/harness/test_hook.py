@@ -68,8 +68,9 @@ def test_options_say_where(gate):
     ("text", "named", "message"),
     [
         (None, {}, "test_a.py: no such test file"),
-        (DECLARED.format(""), {}, "test_a.py: registered for nothing that fits; give --backend and --suite"),
-        (REGISTERED, {"backend": "cuda"}, "registered for nothing that fits"),
+        (DECLARED.format(""), {}, "test_a.py: has no registration; give both --backend and --suite"),
+        (REGISTERED, {"backend": "cuda"}, "not registered for cuda alone, but for cpu stage-a-cpu; give both"),
+        (REGISTERED, {"suite": "stage-a-gpu"}, r"for stage-a-gpu \(did you mean 'stage-a-cpu'\?\) alone, but for cpu"),
         (REGISTERED, {"backend": "gpu", "suite": "s"}, "--backend: unknown 'gpu'"),
         (REGISTERED, {"backend": "cuda", "suite": "stage-a-cpu"}, "--suite: stage-a-cpu runs on cpu, not on cuda"),
         (REGISTERED, {"requests": Requests(cadence="nightli")}, "--cadence: unknown 'nightli'"),

@@ -237,3 +237,9 @@ def test_an_interrupted_run(tmp_path):
     assert harness.returncode == JobExit.INTERRUPTED
     assert tree.find() == []
     assert list((tmp_path / ".driftgate" / "records").glob("*")) == []
+
+
+def test_a_seed_that_the_test_logs_is_stored(run, stored):
+    """Logged through the collector, declared or not, it is part of the run's provenance."""
+    run("log(1.0); import driftgate; driftgate.log({'seed': 4711}, step=0)")
+    assert [found.provenance.seed for found in stored()] == [4711]

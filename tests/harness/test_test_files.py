@@ -123,9 +123,12 @@ def test_a_root_reached_through_a_link_is_the_same_root(tmp_path, write):
     assert series_path(path, tmp_path / "link") == "tests/test_a.py"
 
 
-def test_a_file_outside_of_the_root_keeps_its_path_as_given(tmp_path):
-    """There is nothing to be relative to."""
-    assert series_path(Path("/elsewhere/test_a.py"), tmp_path) == "/elsewhere/test_a.py"
+def test_a_file_outside_of_the_root_has_one_name(tmp_path, monkeypatch):
+    """Its absolute path, from whatever folder it is named: another name would be another series."""
+    (tmp_path / "repo" / "tests").mkdir(parents=True)
+    for folder, given in (("repo", "../test_a.py"), ("repo/tests", "../../test_a.py"), (".", "test_a.py")):
+        monkeypatch.chdir(tmp_path / folder)
+        assert series_path(Path(given), tmp_path / "repo") == f"{tmp_path}/test_a.py"
 
 
 def test_a_root_may_register_files_that_declare_nothing(tmp_path, write):
