@@ -29,6 +29,12 @@ def judging() -> ModuleType:
     return _load("judging")
 
 
+@pytest.fixture(scope="session")
+def history_model() -> ModuleType:
+    """A plain model of one series."""
+    return _load("history_model")
+
+
 @pytest.fixture(params=FILES)
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of a fresh database that several processes can open."""

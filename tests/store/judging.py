@@ -46,16 +46,18 @@ def judged(
     by_metric = levels if isinstance(levels, dict) else {"loss": levels}
     steps = tuple(range(points))
     record = Record({metric: MetricSeries(steps, (level,) * points) for metric, level in by_metric.items()})
+    provenance = Provenance(**{"ci_run_id": number, "ci_run_attempt": 1, "test_attempt": 1} | facts)
+    specs = [spec(metric) for metric in by_metric]
+    return judge(store, replace(IDENTITY, suite=suite), specs, record, provenance, START + timedelta(days=number))
+
+
+def judge(store, identity: SeriesIdentity, specs: list[GateSpec], record: Record, provenance, created_at: datetime):
+    """A run as the gate hands it to the store."""
     reader = Kept(store)
     verdict = evaluate(
-        [spec(metric) for metric in by_metric],
-        record,
-        identity=replace(IDENTITY, suite=suite),
-        policy=GatePolicy("strict"),
-        reader=reader,
-        provenance=Provenance(**{"ci_run_id": number, "ci_run_attempt": 1, "test_attempt": 1} | facts),
+        specs, record, identity=identity, policy=GatePolicy("strict"), reader=reader, provenance=provenance
     )
-    return new_run(verdict, reader.history, START + timedelta(days=number), None)
+    return new_run(verdict, reader.history, created_at, None)
 
 
 def night(store, number: int, levels: dict[str, float] | float, **facts):
