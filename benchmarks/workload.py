@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gate.declarations import parse_declarations
 from gate.evaluate import evaluate
+from gate.history import HistoryReader
 from gate.identity import SeriesIdentity
 from gate.policy import GatePolicy
 from gate.provenance import Provenance
@@ -96,7 +97,7 @@ def provenance(run: int) -> Provenance:
     )
 
 
-def judge(store: MetricHistoryStore, gate_specs: tuple[GateSpec, ...], record: bytes) -> Verdict:
+def judge(store: HistoryReader, gate_specs: tuple[GateSpec, ...], record: bytes) -> Verdict:
     loaded: Record = load_record(record)
     return evaluate(gate_specs, loaded, identity=IDENTITY, policy=POLICY, reader=store, provenance=provenance(9_999))
 

@@ -33,16 +33,18 @@ def band_notices(case: Case) -> Iterator[Notice]:
         return
     values = [case.aligned.values(row) for row in rows]
     corridor = Corridor.around(case.baseline.mean, case.spec.constraint)
-    yield from _width(case, corridor, [row for row in values if not _is_broken(corridor, row)])
+    broken = np.concatenate([_mostly_outside(corridor, block) for block in blocks(values, corridor.ref.size)])
+    yield from _width(case, corridor, [row for row, is_broken in zip(values, broken, strict=True) if not is_broken])
     yield from _often_red(case, corridor, values)
 
 
-def _is_broken(corridor: Corridor, row: NDArray[np.float64]) -> bool:
-    """Whether most of a run's coordinates are outside: such a run is no example of noise, and its sd would say that a
-    good band is too tight.
+def _mostly_outside(corridor: Corridor, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which rows of ``values`` (r, m) have most of their coordinates outside: such a run is no example of noise, and
+    its sd would say that a good band is too tight.
     """
-    known = np.count_nonzero(~np.isnan(row) & ~np.isnan(corridor.ref))
-    return bool(2 * np.count_nonzero(corridor.excludes(row)) > known)
+    known = np.count_nonzero(~np.isnan(values) & ~np.isnan(corridor.ref), axis=1)
+    mostly: NDArray[np.bool_] = 2 * np.count_nonzero(corridor.excludes(values), axis=1) > known
+    return mostly
 
 
 def _width(case: Case, corridor: Corridor, values: Rows) -> Iterator[Notice]:

@@ -72,10 +72,14 @@ def _history(rows: Sequence[Any], hashes: Mapping[str, SpecKey]) -> History:
     by_key: dict[str, list[tuple[int, StoredSeries]]] = {key_hash: [] for key_hash in hashes}
     others: defaultdict[str, list[tuple[str, StoredSeries]]] = defaultdict(list)
     steps = {row.step_set_id: np.array(row.steps, np.int64) for row in rows if row.steps is not None}
+    run_refs: dict[tuple[str, bool], RunRef] = {}
     for row in ordered:
         if row.kind == SERIES_ROW:
             values = np.array(row.values, np.float64)
-            stored = StoredSeries(_run_ref(row), steps[row.step_set_id], values, row.points)
+            run = run_refs.get((row.id, row.counting))
+            if run is None:
+                run = run_refs[row.id, row.counting] = _run_ref(row)
+            stored = StoredSeries(run, steps[row.step_set_id], values, row.points)
             if row.uses & OTHER:
                 others[row.key].append((row.steps_key, stored))
             else:
