@@ -11,7 +11,8 @@ from typing import Any
 import orjson
 
 from gate.identity import SeriesIdentity
-from store.contract import NewRun, SeriesValues
+from gate.provenance import Provenance
+from store.contract import Attempt, NewRun, SeriesValues
 
 MAX_IDENTITY_BYTES = 2000
 """A longer address would not fit into a Postgres index."""
@@ -28,9 +29,13 @@ def check_run(run: NewRun, now: datetime) -> None:
         raise ValueError("the same gate spec stands twice in one run; give each gate spec once")
     for one in run.series:
         _check_series(one)
-    if not 0 <= (run.provenance.ci_run_id or 0) <= MAX_INTEGER:
-        raise ValueError(f"CI run id {run.provenance.ci_run_id} is not a positive number of at most 63 bits")
+    _check_ci_numbers(run.provenance)
     check_json("verdict", run.verdict)
+
+
+def check_attempt(attempt: Attempt) -> None:
+    check_identity(attempt.identity)
+    _check_ci_numbers(attempt)
 
 
 def check_identity(identity: SeriesIdentity) -> None:
@@ -88,6 +93,24 @@ def check_key(key: str) -> str:
 def check_limit(limit: int) -> None:
     if limit < 1:
         raise ValueError(f"limit {limit} is not a number of values; give 1 or more")
+
+
+def check_ci_run_id(ci_run_id: int) -> int:
+    """The id of a CI run as somebody selects by it."""
+    _check_number("ci_run_id", ci_run_id, least=1)
+    return ci_run_id
+
+
+def _check_ci_numbers(facts: Provenance | Attempt) -> None:
+    for name in ("ci_run_id", "ci_run_attempt", "test_attempt"):
+        number = getattr(facts, name)
+        if number is not None:
+            _check_number(name, number, least=0)
+
+
+def _check_number(name: str, number: int, *, least: int) -> None:
+    if not least <= number <= MAX_INTEGER:
+        raise ValueError(f"{name} {number} is out of range; give a number from {least} to 2**63 - 1")
 
 
 def _check_created_at(created_at: datetime, now: datetime) -> None:

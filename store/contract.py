@@ -91,7 +91,8 @@ class MetricHistoryStore(Protocol):
         it is stored untrusted, until `mark_trusted` with the same selector lifts it. Each changed run and each rule
         is a line of the trust log.
 
-        Raises: ValueError (not exactly one selector, a short SHA, an empty reason or actor), NotFound (unknown run).
+        Raises: ValueError (not exactly one selector, a CI run id outside 1 to 2**63 - 1, a short SHA, an empty reason
+        or actor), NotFound (unknown run).
         """
         ...
 
@@ -166,7 +167,10 @@ class MetricHistoryStore(Protocol):
         ...
 
     def record_attempts(self, attempts: Sequence[Attempt]) -> int:
-        """Store attempts; returns how many were new. One already stored (series, CI run, attempts) is left alone."""
+        """Store attempts; returns how many were new. One already stored (series, CI run, attempts) is left alone.
+
+        Raises: ValueError (a number of the CI run or of an attempt out of range, naming it).
+        """
         ...
 
     def get_run(self, project: str, run_id: str) -> RunValues:

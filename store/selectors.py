@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from store.checks import check_sha, check_text
+from store.checks import check_ci_run_id, check_sha, check_text
 
 STANDING_KINDS = ("ci_run_id", "commit_sha")
 """Selectors that also cover runs that arrive later."""
@@ -26,14 +26,14 @@ class Selector:
 
 
 def one_selector(run_id: str | None, ci_run_id: int | None, commit_sha: str | None) -> Selector:
-    """Raises ValueError unless exactly one is given, and a commit in full."""
+    """Raises ValueError unless exactly one is given, a CI run id that can be one, and a commit in full."""
     given = [value for value in (run_id, ci_run_id, commit_sha) if value is not None]
     if len(given) != 1:
         raise ValueError("give exactly one of run_id, ci_run_id and commit_sha")
     if run_id is not None:
         return Selector("run_id", check_text("run_id", run_id))
     if ci_run_id is not None:
-        return Selector("ci_run_id", str(ci_run_id))
+        return Selector("ci_run_id", str(check_ci_run_id(ci_run_id)))
     return Selector("commit_sha", check_sha(str(commit_sha)))
 
 

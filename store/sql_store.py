@@ -14,7 +14,7 @@ from gate.identity import Coordinate, SeriesIdentity, SpecKey
 from gate.past import SeriesPast
 from gate.policy import GatePolicy
 from store import attempt_rows, dry_runs, epoch_rows, epochs, frames, listing, marks, past_rows, reading, writing
-from store.checks import check_limit
+from store.checks import check_attempt, check_limit
 from store.connections import Connections
 from store.contract import (
     ActionResult,
@@ -135,6 +135,8 @@ class SqlMetricHistoryStore:
         return self._connections.read(lambda connection: epoch_rows.list_epochs(connection, project, identity))
 
     def record_attempts(self, attempts: Sequence[Attempt]) -> int:
+        for attempt in attempts:
+            check_attempt(attempt)
         return self._connections.write(lambda connection: attempt_rows.record_attempts(connection, attempts))
 
     def get_run(self, project: str, run_id: str) -> RunValues:

@@ -131,13 +131,35 @@ class TestWriting:
             ({"idempotency_key": " "}, "idempotency key is empty"),
             ({"idempotency_key": "k" * 3000}, "idempotency key"),
             ({"verdict": {"x": object()}}, "verdict"),
-            ({"provenance": Provenance(ci_run_id=2**63)}, "CI run id"),
+            ({"facts": {"ci_run_id": 2**63}}, "ci_run_id"),
+            ({"facts": {"ci_run_attempt": 2**63}}, "ci_run_attempt"),
+            ({"facts": {"ci_run_attempt": -1}}, "ci_run_attempt"),
+            ({"facts": {"test_attempt": 2**63}}, "test_attempt"),
         ],
     )
     def test_what_cannot_be_stored_is_refused(self, store: MetricHistoryStore, build, changes, words):
         """One line each, before the database is asked."""
         with pytest.raises(ValueError, match=words):
             store.write_run(build.run(1, **changes))
+
+    def test_job_ids_of_gitlab_are_attempts(self, store: MetricHistoryStore, build):
+        """Numbers beyond 32 bits serve as CI attempts of runs and attempts, and the higher one counts."""
+        later = {"ci_run_attempt": 9_876_543_210, "test_attempt": 2**63 - 1}
+        run = store.write_run(build.run(7, build.values({0: 9.0}), facts=later))
+        store.write_run(build.run(7, facts={"ci_run_attempt": 9_876_543_209}))
+        assert store.get_run("default", run.run_id).run.provenance.ci_run_attempt == 9_876_543_210
+        assert build.recent(store) == [[9.0]]
+        attempt = replace(_attempt(build.IDENTITY, 2**63 - 1), ci_run_attempt=9_876_543_210)
+        assert [store.record_attempts([attempt]) for _ in range(2)] == [1, 0]
+
+    @pytest.mark.parametrize("name", ["ci_run_id", "ci_run_attempt", "test_attempt"])
+    @pytest.mark.parametrize("number", [-1, 2**63])
+    def test_an_attempt_that_cannot_be_stored_is_refused(self, store: MetricHistoryStore, build, name, number):
+        """By the name of its number; the others of the same report are not stored either."""
+        good = _attempt(build.IDENTITY, 1)
+        with pytest.raises(ValueError, match=f"{name} {number} is out of range"):
+            store.record_attempts([good, replace(good, **{name: number})])
+        assert store.record_attempts([good]) == 1
 
     def test_steps_that_do_not_fit_are_refused(self, store: MetricHistoryStore, build):
         """As many steps as values, ascending, each gate spec once."""

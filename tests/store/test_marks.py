@@ -183,6 +183,9 @@ class TestLog:
     [
         ({}, "exactly one"),
         ({"run_id": "r", "ci_run_id": 1}, "exactly one"),
+        ({"ci_run_id": 0}, "ci_run_id 0 is out of range"),
+        ({"ci_run_id": -7}, "ci_run_id -7 is out of range"),
+        ({"ci_run_id": 2**63}, "ci_run_id 9223372036854775808 is out of range; give a number from 1"),
         ({"commit_sha": "abc123"}, "not a full SHA"),
         ({"commit_sha": "z" * 40}, "not a full SHA"),
         ({"ci_run_id": 1, "reason": " "}, "reason is empty"),
