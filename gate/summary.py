@@ -24,7 +24,8 @@ _NUMBERS = ("mean", "sd", "lo", "hi", "anchor_mean")
 class BaselineSummary:
     """``run_ids`` (r,) newest first; ``steps`` int64 (m,) ascending; ``values`` float64 (r, m), NaN where a run lacks
     the step or has newer company enough. ``n`` int64, ``mean``, ``sd`` (ddof 1, NaN below two values), ``lo``, ``hi``,
-    ``anchor_mean`` (NaN until the anchor is full) float64, all (m,).
+    ``anchor_mean`` (NaN until the anchor is full) float64, all (m,). ``epoch_id``: the epoch in force, None before the
+    first.
     """
 
     key: SpecKey
@@ -37,6 +38,7 @@ class BaselineSummary:
     lo: NDArray[np.float64]
     hi: NDArray[np.float64]
     anchor_mean: NDArray[np.float64]
+    epoch_id: str | None = None
 
     def at(self, step: int) -> BaselineSummary:
         """Only the coordinate of ``step``; without columns where the spec does not have it."""
@@ -50,6 +52,7 @@ class BaselineSummary:
             "metric_key": self.key.metric_key,
             "steps_key": self.key.steps_key,
             "constraint_key": self.key.constraint_key,
+            "epoch_id": self.epoch_id,
             "runs": list(self.run_ids),
             "steps": self.steps.tolist(),
             "values": [_nullable(row) for row in self.values],
@@ -76,9 +79,8 @@ def summarise(key: SpecKey, history: SpecHistory, *, limit: int, anchor_runs: in
     )
     run_ids = tuple(row.run.run_id for row, keep in zip(rows, kept, strict=True) if keep)
     sd = column_sds(values, baseline.mean)
-    return BaselineSummary(
-        key, run_ids, steps, values[kept], baseline.n, baseline.mean, sd, corridor.lo, corridor.hi, anchor
-    )
+    columns = (steps, values[kept], baseline.n, baseline.mean, sd, corridor.lo, corridor.hi, anchor)
+    return BaselineSummary(key, run_ids, *columns, epoch_id=history.epoch_id)
 
 
 def _newest(values: NDArray[np.float64], limit: int) -> NDArray[np.float64]:

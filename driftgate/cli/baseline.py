@@ -98,7 +98,8 @@ def _draw(
 def _print(identity: SeriesIdentity, summaries: list[BaselineSummary]) -> None:
     print_text(f"{title_of(identity)}\n")
     for summary in summaries:
-        print_text(f"\n{summary.key.metric_key}  steps {summary.key.steps_key}  {summary.key.constraint_key}\n")
+        epoch = "" if summary.epoch_id is None else f"  epoch {summary.epoch_id}"
+        print_text(f"\n{summary.key.metric_key}  steps {summary.key.steps_key}  {summary.key.constraint_key}{epoch}\n")
         if summary.steps.size:
             _print_columns(summary)
         else:

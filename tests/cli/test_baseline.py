@@ -4,7 +4,20 @@ import statistics
 
 import pytest
 
-COLUMNS = {"metric_key", "steps_key", "constraint_key", "runs", "steps", "values", "n", "mean", "sd", "lo", "hi"}
+COLUMNS = {
+    "metric_key",
+    "steps_key",
+    "constraint_key",
+    "epoch_id",
+    "runs",
+    "steps",
+    "values",
+    "n",
+    "mean",
+    "sd",
+    "lo",
+    "hi",
+}
 
 
 @pytest.fixture

@@ -28,6 +28,8 @@ def test_a_change_is_accepted_from_a_run_on(person, stepped):
     assert (verdict["verdict"], verdict["specs"][0]["epoch_id"]) == ("trusted", started["epoch_id"])
     (spec,) = person.json("baseline", "test_a.py")["specs"]
     assert spec["runs"] == [person.runs()[0]["run_id"], *stepped[:2]]
+    assert spec["epoch_id"] == started["epoch_id"]
+    assert f"epoch {started['epoch_id']}" in person.call("baseline", "test_a.py").out
 
 
 def test_and_taken_back(person, stepped):
