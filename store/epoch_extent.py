@@ -22,7 +22,7 @@ from sqlalchemy import (
 from store.addressing import this_series
 from store.column_types import UtcDateTime
 from store.predicates import not_excluded
-from store.schema import epochs, gate_specs, metric_series, runs
+from store.schema import epochs, gate_specs, packed_series, runs
 
 
 def with_epoch(name: str, *conditions: ColumnElement[bool]) -> CTE:
@@ -53,7 +53,7 @@ def with_epoch(name: str, *conditions: ColumnElement[bool]) -> CTE:
 
 
 def not_before(start_at: ColumnElement[datetime], start_seq: ColumnElement[int]) -> ColumnElement[bool]:
-    return tuple_(metric_series.c.created_at, metric_series.c.run_seq) >= tuple_(start_at, start_seq)
+    return tuple_(packed_series.c.created_at, packed_series.c.run_seq) >= tuple_(start_at, start_seq)
 
 
 def first_rows(dialect: str, specs: CTE, condition: ColumnElement[bool], limit: Any) -> FromClause:
@@ -67,15 +67,15 @@ def newest_rows(dialect: str, specs: CTE, condition: ColumnElement[bool], limit:
     return _each(dialect, specs, _picked(specs, condition).order_by(*newest).limit(limit), "newest")
 
 
-_PLACE = (metric_series.c.created_at, metric_series.c.run_seq)
+_PLACE = (packed_series.c.created_at, packed_series.c.run_seq)
 
 
 def _picked(specs: CTE, condition: ColumnElement[bool]) -> Select[Any]:
     return (
-        select(metric_series.c.gate_spec_id, metric_series.c.run_seq, metric_series.c.step_set_id)
-        .join(runs, runs.c.seq == metric_series.c.run_seq)
+        select(packed_series.c.gate_spec_id, packed_series.c.run_seq, packed_series.c.step_set_id)
+        .join(runs, runs.c.seq == packed_series.c.run_seq)
         .where(
-            metric_series.c.gate_spec_id == specs.c.id,
+            packed_series.c.gate_spec_id == specs.c.id,
             not_before(specs.c.start_at, specs.c.start_seq),
             condition,
             not_excluded,

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Select, select
 
 from gate.identity import SeriesIdentity
 from store.addressing import address, this_series
-from store.schema import gate_specs, metric_series, runs, step_sets
+from store.schema import gate_specs, packed_series, runs, step_sets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,12 +58,12 @@ def _select_metric(metric_key: str) -> Select[Any]:
             runs.c.commit_sha,
             runs.c.ci_run_id,
             step_sets.c.steps,
-            metric_series.c["values"],
+            packed_series.c["values"],
         )
         .select_from(gate_specs)
-        .join(metric_series, metric_series.c.gate_spec_id == gate_specs.c.id)
-        .join(runs, runs.c.seq == metric_series.c.run_seq)
-        .join(step_sets, step_sets.c.id == metric_series.c.step_set_id)
+        .join(packed_series, packed_series.c.gate_spec_id == gate_specs.c.id)
+        .join(runs, runs.c.seq == packed_series.c.run_seq)
+        .join(step_sets, step_sets.c.id == packed_series.c.step_set_id)
         .where(gate_specs.c.series_id == this_series(), gate_specs.c.metric_key == metric_key)
         .order_by(runs.c.created_at, runs.c.seq, gate_specs.c.id)
     )

@@ -39,7 +39,7 @@ from store.column_types import RowId, UtcDateTime
 from store.contract import TrustGrain
 from store.epoch_extent import first_rows, newest_rows, not_before, with_epoch
 from store.predicates import counting_run, counting_spec, is_valid, not_excluded, once_counting_spec
-from store.schema import epochs, gate_specs, metric_series, runs, step_sets
+from store.schema import epochs, gate_specs, packed_series, runs, step_sets
 
 VALUE_COLUMNS = ("key", "steps_key", "uses", "points", "step_set_id", "steps", "values")
 USES = ("baseline", "anchor", "valid", "other")
@@ -58,7 +58,7 @@ def history_query(dialect: str, grain: TrustGrain) -> Select[Any]:
 
 
 def _chosen(dialect: str, grain: TrustGrain, asked: CTE) -> CTE:
-    """Which rows of `metric_series` are needed, and for what."""
+    """Which rows of `packed_series` are needed, and for what."""
     baseline = _baseline(grain, asked).cte("baseline")
     counting, limit = counting_spec(grain), bindparam("anchor_runs", type_=Integer)
     others = _others(dialect, asked, baseline)
@@ -116,14 +116,14 @@ def _baseline(grain: TrustGrain, asked: CTE) -> Select[Any]:
     oldest = select(newest).order_by(newest.c.created_at, newest.c.seq).limit(1).subquery("oldest")
     epoch_began_later = tuple_(asked.c.start_at, asked.c.start_seq) > tuple_(oldest.c.created_at, oldest.c.seq)
     place = func.row_number().over(
-        partition_by=(metric_series.c.gate_spec_id, metric_series.c.step_set_id),
-        order_by=(metric_series.c.created_at.desc(), metric_series.c.run_seq.desc()),
+        partition_by=(packed_series.c.gate_spec_id, packed_series.c.step_set_id),
+        order_by=(packed_series.c.created_at.desc(), packed_series.c.run_seq.desc()),
     )
-    rows = asked.join(oldest, true()).join(metric_series, metric_series.c.gate_spec_id == asked.c.id)
+    rows = asked.join(oldest, true()).join(packed_series, packed_series.c.gate_spec_id == asked.c.id)
     ranked = select(
-        metric_series.c.gate_spec_id, metric_series.c.run_seq, metric_series.c.step_set_id, place.label("place")
+        packed_series.c.gate_spec_id, packed_series.c.run_seq, packed_series.c.step_set_id, place.label("place")
     ).where(
-        metric_series.c.run_seq.in_(select(newest.c.seq)),
+        packed_series.c.run_seq.in_(select(newest.c.seq)),
         # Bounds the walk along the index, which the list of newest runs alone would not.
         not_before(
             case((epoch_began_later, asked.c.start_at), else_=oldest.c.created_at),
@@ -131,7 +131,7 @@ def _baseline(grain: TrustGrain, asked: CTE) -> Select[Any]:
         ),
     )
     if grain == "metric":
-        rows = rows.join(runs, runs.c.seq == metric_series.c.run_seq)
+        rows = rows.join(runs, runs.c.seq == packed_series.c.run_seq)
         ranked = ranked.where(counting_spec(grain))
     found = ranked.select_from(rows).subquery("ranked")
     columns = (found.c.gate_spec_id, found.c.run_seq, found.c.step_set_id)
@@ -144,10 +144,10 @@ def _series_rows(grain: TrustGrain, chosen: CTE) -> Select[Any]:
     source = (
         chosen.join(gate_specs, gate_specs.c.id == chosen.c.gate_spec_id)
         .join(
-            metric_series,
+            packed_series,
             and_(
-                metric_series.c.run_seq == chosen.c.run_seq,
-                metric_series.c.gate_spec_id == chosen.c.gate_spec_id,
+                packed_series.c.run_seq == chosen.c.run_seq,
+                packed_series.c.gate_spec_id == chosen.c.gate_spec_id,
             ),
         )
         .join(runs, runs.c.seq == chosen.c.run_seq)
@@ -164,10 +164,10 @@ def _series_rows(grain: TrustGrain, chosen: CTE) -> Select[Any]:
         case((is_other, gate_specs.c.metric_key), else_=gate_specs.c.key_hash).label("key"),
         case((is_other, gate_specs.c.steps_key), else_=null()).label("steps_key"),
         (chosen.c.baseline + 2 * chosen.c.anchor + 4 * chosen.c.valid + 8 * chosen.c.other).label("uses"),
-        metric_series.c.points,
+        packed_series.c.points,
         chosen.c.step_set_id,
         case((chosen.c.occurrence == 1, step_sets.c.steps), else_=null()).label("steps"),
-        metric_series.c["values"],
+        packed_series.c["values"],
     ).select_from(source)
 
 
@@ -206,10 +206,10 @@ def _epoch_rows() -> Select[Any]:
 def _once_counting_rows(grain: TrustGrain, asked: CTE) -> Select[Any]:
     """For each spec asked for, in place of points: how many runs of its epoch count or once did, up to those wanted."""
     once = (
-        select(metric_series.c.run_seq)
-        .join(runs, runs.c.seq == metric_series.c.run_seq)
+        select(packed_series.c.run_seq)
+        .join(runs, runs.c.seq == packed_series.c.run_seq)
         .where(
-            metric_series.c.gate_spec_id == asked.c.id,
+            packed_series.c.gate_spec_id == asked.c.id,
             not_before(asked.c.start_at, asked.c.start_seq),
             once_counting_spec(grain),
             not_excluded,
@@ -235,6 +235,6 @@ def _no_values() -> list[ColumnElement[Any]]:
         "points": RowId,
         "step_set_id": RowId,
         "steps": step_sets.c.steps.type,
-        "values": metric_series.c["values"].type,
+        "values": packed_series.c["values"].type,
     }
     return [sql_cast(null(), type_).label(name) for name, type_ in types.items()]

@@ -12,7 +12,7 @@ from store.addressing import address, among, bound_list, this_series
 from store.contract import RunFilter, RunValues, SeriesSummary, SeriesValues, StoredRun, TrustEvent
 from store.errors import NotFound
 from store.run_rows import select_runs, stored_run
-from store.schema import gate_specs, metric_series, runs, series, step_sets, trust_events
+from store.schema import gate_specs, packed_series, runs, series, step_sets, trust_events
 
 
 def runs_with_values(connection: Connection, project: str, run_ids: Sequence[str]) -> list[RunValues]:
@@ -81,13 +81,13 @@ def list_specs(connection: Connection, identity: SeriesIdentity) -> list[SpecKey
     """Newest use first."""
     used = [
         select(column)
-        .where(metric_series.c.gate_spec_id == gate_specs.c.id)
-        .order_by(metric_series.c.created_at.desc(), metric_series.c.run_seq.desc())
+        .where(packed_series.c.gate_spec_id == gate_specs.c.id)
+        .order_by(packed_series.c.created_at.desc(), packed_series.c.run_seq.desc())
         .limit(1)
         .correlate(gate_specs)
         .scalar_subquery()
         .desc()
-        for column in (metric_series.c.created_at, metric_series.c.run_seq)
+        for column in (packed_series.c.created_at, packed_series.c.run_seq)
     ]
     rows = connection.execute(
         select(gate_specs.c.metric_key, gate_specs.c.steps_key, gate_specs.c.constraint_key)
@@ -139,20 +139,20 @@ def _conditions(where: RunFilter) -> list[ColumnElement[bool]]:
 def _select_values() -> Select[Any]:
     return (
         select(
-            metric_series.c.run_seq,
+            packed_series.c.run_seq,
             gate_specs.c.metric_key,
             gate_specs.c.steps_key,
             gate_specs.c.constraint_key,
             step_sets.c.steps,
-            metric_series.c["values"],
-            metric_series.c.trusted,
-            metric_series.c.points,
-            metric_series.c.at_step,
+            packed_series.c["values"],
+            packed_series.c.trusted,
+            packed_series.c.points,
+            packed_series.c.at_step,
         )
-        .join(runs, runs.c.seq == metric_series.c.run_seq)
-        .join(gate_specs, gate_specs.c.id == metric_series.c.gate_spec_id)
-        .join(step_sets, step_sets.c.id == metric_series.c.step_set_id)
-        .order_by(metric_series.c.run_seq, metric_series.c.gate_spec_id)
+        .join(runs, runs.c.seq == packed_series.c.run_seq)
+        .join(gate_specs, gate_specs.c.id == packed_series.c.gate_spec_id)
+        .join(step_sets, step_sets.c.id == packed_series.c.step_set_id)
+        .order_by(packed_series.c.run_seq, packed_series.c.gate_spec_id)
     )
 
 

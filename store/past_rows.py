@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Select, select
 from gate.identity import SeriesIdentity, SpecKey
 from gate.past import PastEpoch, PastRun, PastValues, SeriesPast
 from store.addressing import address, this_series
-from store.schema import epochs, gate_specs, metric_series, runs, step_sets
+from store.schema import epochs, gate_specs, packed_series, runs, step_sets
 
 RUN_FACTS = (
     "run_id",
@@ -75,10 +75,10 @@ def _select_runs() -> Select[Any]:
 
 def _select_values() -> Select[Any]:
     return (
-        select(metric_series)
-        .join(gate_specs, gate_specs.c.id == metric_series.c.gate_spec_id)
+        select(packed_series)
+        .join(gate_specs, gate_specs.c.id == packed_series.c.gate_spec_id)
         .where(gate_specs.c.series_id == this_series())
-        .order_by(metric_series.c.run_seq, metric_series.c.gate_spec_id)
+        .order_by(packed_series.c.run_seq, packed_series.c.gate_spec_id)
     )
 
 
@@ -88,8 +88,8 @@ def _select_specs() -> Select[Any]:
 
 def _select_step_sets() -> Select[Any]:
     used = (
-        select(metric_series.c.step_set_id)
-        .join(gate_specs, gate_specs.c.id == metric_series.c.gate_spec_id)
+        select(packed_series.c.step_set_id)
+        .join(gate_specs, gate_specs.c.id == packed_series.c.gate_spec_id)
         .where(gate_specs.c.series_id == this_series())
     )
     return select(step_sets).where(step_sets.c.id.in_(used))

@@ -6,7 +6,7 @@ from sqlalchemy import ColumnElement, and_, bindparam, exists, or_
 
 from store.column_types import RowId
 from store.contract import TrustGrain
-from store.schema import metric_series, runs
+from store.schema import packed_series, runs
 
 NO_CI_RUN = -1
 """Bound where no CI run is to be left out; CI run ids are positive."""
@@ -19,7 +19,7 @@ def counting_run(grain: TrustGrain) -> ColumnElement[bool]:
     """Whether a run may serve at all. At grain ``metric`` one trusted gate spec makes it so, unless it is held back."""
     if grain == "run":
         return and_(runs.c.trusted, runs.c.superseded_by.is_(None))
-    some = exists().where(metric_series.c.run_seq == runs.c.seq, metric_series.c.trusted)
+    some = exists().where(packed_series.c.run_seq == runs.c.seq, packed_series.c.trusted)
     return and_(runs.c.superseded_by.is_(None), or_(runs.c.marked.is_(True), and_(_not_held_back, some)))
 
 
@@ -28,13 +28,13 @@ def counting_spec(grain: TrustGrain) -> ColumnElement[bool]:
     if grain == "run":
         return counting_run("run")
     return and_(
-        runs.c.superseded_by.is_(None), or_(runs.c.marked.is_(True), and_(_not_held_back, metric_series.c.trusted))
+        runs.c.superseded_by.is_(None), or_(runs.c.marked.is_(True), and_(_not_held_back, packed_series.c.trusted))
     )
 
 
 def once_counting_spec(grain: TrustGrain) -> ColumnElement[bool]:
     """Whether one gate spec of a run may serve, or the gate had let it serve before an operator said otherwise."""
-    by_gate = runs.c.gate_trusted if grain == "run" else metric_series.c.trusted
+    by_gate = runs.c.gate_trusted if grain == "run" else packed_series.c.trusted
     return or_(counting_spec(grain), and_(by_gate, runs.c.superseded_by.is_(None)))
 
 

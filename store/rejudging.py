@@ -18,7 +18,7 @@ from gate.past import PastRun
 from gate.verdict_json import to_stored
 from store.addressing import address, this_series
 from store.connections import queue
-from store.schema import gate_specs, metric_series, runs
+from store.schema import gate_specs, packed_series, runs
 from store.trust import Action, Change, Trust
 from store.trust_log import apply_changes
 
@@ -94,7 +94,7 @@ def apply_rejudged(connection: Connection, action: Action, by_seq: Mapping[int, 
         for seq, one in by_seq.items()
         for spec, trusted in one.judgement.specs.items()
     ]
-    here = (metric_series.c.run_seq == bindparam("of_run"), metric_series.c.gate_spec_id == bindparam("of_spec"))
+    here = (packed_series.c.run_seq == bindparam("of_run"), packed_series.c.gate_spec_id == bindparam("of_spec"))
     if specs:
-        queue(connection, metric_series.update().where(*here).values(trusted=bindparam("good")), specs)
+        queue(connection, packed_series.update().where(*here).values(trusted=bindparam("good")), specs)
     return flipped

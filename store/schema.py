@@ -107,8 +107,8 @@ Index(
     postgresql_where=text(COUNTING),
 )
 
-metric_series = Table(
-    "metric_series",
+packed_series = Table(
+    "packed_series",
     metadata,
     Column("run_seq", RowId, ForeignKey("runs.seq"), primary_key=True, autoincrement=False),
     Column("gate_spec_id", RowId, ForeignKey("gate_specs.id"), primary_key=True, autoincrement=False),
@@ -118,8 +118,9 @@ metric_series = Table(
     Column("points", BigInteger, nullable=False),
     Column("at_step", BigInteger),
     Column("values", ValueArray, nullable=False),
-    Index("ix_metric_series_history", "gate_spec_id", "created_at", "run_seq", "step_set_id"),
+    Index("ix_packed_series_history", "gate_spec_id", "created_at", "run_seq", "step_set_id"),
 )
+"""Under the view ``metric_series``, which has the steps themselves: most rows of a series share them."""
 
 attempts = Table(
     "attempts",

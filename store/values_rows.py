@@ -1,4 +1,4 @@
-"""The rows of `metric_series`: one per run and gate spec, its steps shared with every row that has the same."""
+"""The rows of `packed_series`: one per run and gate spec, its steps shared with every row that has the same."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from store.addressing import address, this_series
 from store.connections import queue
 from store.contract import NewRun, SeriesValues
 from store.hashing import spec_hash, steps_hash
-from store.schema import gate_specs, metric_series, runs, step_sets
+from store.schema import gate_specs, packed_series, runs, step_sets
 from store.series_row import insert_new
 
 
@@ -23,7 +23,7 @@ def insert_values(connection: Connection, run_id: str, run: NewRun) -> None:
     specs = [at | _spec_row(one) for one in run.series]
     queue(connection, insert_new(connection, gate_specs).values(series_id=this_series()), specs)
     queue(connection, insert_new(connection, step_sets), _step_set_rows(run))
-    queue(connection, _insert_metric_series(), [at | _values_row(run_id, run, one) for one in run.series])
+    queue(connection, _insert_packed_series(), [at | _values_row(run_id, run, one) for one in run.series])
 
 
 def _spec_row(one: SeriesValues) -> dict[str, Any]:
@@ -42,14 +42,14 @@ def _step_set_rows(run: NewRun) -> list[dict[str, Any]]:
 
 
 @cache
-def _insert_metric_series() -> Insert:
+def _insert_packed_series() -> Insert:
     spec = select(gate_specs.c.id).where(
         gate_specs.c.series_id == this_series(), gate_specs.c.key_hash == bindparam("key_hash")
     )
     step_set = select(step_sets.c.id).where(step_sets.c.content_hash == bindparam("steps_hash"))
     run = select(runs.c.seq).where(runs.c.run_id == bindparam("run_id"))
     return (
-        metric_series.insert()
+        packed_series.insert()
         .values(
             run_seq=run.scalar_subquery(),
             gate_spec_id=spec.scalar_subquery(),

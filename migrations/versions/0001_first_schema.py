@@ -18,11 +18,11 @@ VALUES = sa.JSON().with_variant(sa.ARRAY(sa.Double()), "postgresql")
 PUBLIC_ID = sa.String(length=32)
 SHA256_HEX = sa.String(length=64)
 
-VALUES_OF_A_ROW = {
-    "postgresql": "unnest(t.steps, m.values) AS v(step, value)",
-    "sqlite": 'json_each(t.steps) AS s JOIN json_each(m."values") AS v ON v.key = s.key',
+STEPS_BESIDE_VALUES = {
+    "postgresql": "unnest(m.steps, m.values) AS v(step, value)",
+    "sqlite": 'json_each(m.steps) AS s JOIN json_each(m."values") AS v ON v.key = s.key',
 }
-STEP_OF_A_ROW = {"postgresql": "v.step", "sqlite": "s.value"}
+STEP = {"postgresql": "v.step", "sqlite": "s.value"}
 
 
 def upgrade() -> None:
@@ -30,7 +30,7 @@ def upgrade() -> None:
     _create_gate_specs()
     _create_step_sets()
     _create_runs()
-    _create_metric_series()
+    _create_packed_series()
     _create_attempts()
     _create_trust_events()
     _create_mark_rules()
@@ -38,6 +38,7 @@ def upgrade() -> None:
     _create_settings()
     _create_tokens()
     _create_sessions()
+    op.execute(_metric_series())
     op.execute(_metric_values())
 
 
@@ -129,9 +130,9 @@ def _create_runs() -> None:
     op.create_index("ix_runs_series_id_created_at_seq", "runs", ["series_id", "created_at", "seq"])
 
 
-def _create_metric_series() -> None:
+def _create_packed_series() -> None:
     op.create_table(
-        "metric_series",
+        "packed_series",
         sa.Column("run_seq", ROW_ID, autoincrement=False, nullable=False),
         sa.Column("gate_spec_id", ROW_ID, autoincrement=False, nullable=False),
         sa.Column("step_set_id", ROW_ID, nullable=False),
@@ -140,13 +141,13 @@ def _create_metric_series() -> None:
         sa.Column("points", sa.BigInteger(), nullable=False),
         sa.Column("at_step", sa.BigInteger()),
         sa.Column("values", VALUES, nullable=False),
-        sa.ForeignKeyConstraint(["gate_spec_id"], ["gate_specs.id"], name="fk_metric_series_gate_spec_id"),
-        sa.ForeignKeyConstraint(["run_seq"], ["runs.seq"], name="fk_metric_series_run_seq"),
-        sa.ForeignKeyConstraint(["step_set_id"], ["step_sets.id"], name="fk_metric_series_step_set_id"),
-        sa.PrimaryKeyConstraint("run_seq", "gate_spec_id", name="pk_metric_series"),
+        sa.ForeignKeyConstraint(["gate_spec_id"], ["gate_specs.id"], name="fk_packed_series_gate_spec_id"),
+        sa.ForeignKeyConstraint(["run_seq"], ["runs.seq"], name="fk_packed_series_run_seq"),
+        sa.ForeignKeyConstraint(["step_set_id"], ["step_sets.id"], name="fk_packed_series_step_set_id"),
+        sa.PrimaryKeyConstraint("run_seq", "gate_spec_id", name="pk_packed_series"),
     )
     op.create_index(
-        "ix_metric_series_history", "metric_series", ["gate_spec_id", "created_at", "run_seq", "step_set_id"]
+        "ix_packed_series_history", "packed_series", ["gate_spec_id", "created_at", "run_seq", "step_set_id"]
     )
 
 
@@ -283,6 +284,19 @@ def _create_sessions() -> None:
     op.create_index("ix_sessions_token_id", "sessions", ["token_id"])
 
 
+def _metric_series() -> str:
+    """A view with one row per run and gate spec, its steps and values side by side as two arrays."""
+    return """
+        CREATE VIEW metric_series AS
+        SELECT r.run_id, m.run_seq, m.gate_spec_id, g.metric_key, g.steps_key, g.constraint_key, t.steps, m."values",
+               m.trusted, m.points, m.at_step, m.created_at
+        FROM packed_series AS m
+        JOIN runs AS r ON r.seq = m.run_seq
+        JOIN gate_specs AS g ON g.id = m.gate_spec_id
+        JOIN step_sets AS t ON t.id = m.step_set_id
+    """
+
+
 def _metric_values() -> str:
     """A view with one row per value, for people and for tools that know no arrays."""
     dialect = op.get_context().dialect.name
@@ -290,11 +304,9 @@ def _metric_values() -> str:
         CREATE VIEW metric_values AS
         SELECT e.project, e.test_path, e.backend, e.suite, r.run_id, r.created_at, r.ci_run_id, r.commit_sha,
                r.trusted, r.superseded_by IS NOT NULL AS superseded, m.trusted AS metric_trusted,
-               g.metric_key, g.steps_key, g.constraint_key, {STEP_OF_A_ROW[dialect]} AS step, v.value AS value
+               m.metric_key, m.steps_key, m.constraint_key, {STEP[dialect]} AS step, v.value AS value
         FROM metric_series AS m
         JOIN runs AS r ON r.seq = m.run_seq
         JOIN series AS e ON e.id = r.series_id
-        JOIN gate_specs AS g ON g.id = m.gate_spec_id
-        JOIN step_sets AS t ON t.id = m.step_set_id
-        CROSS JOIN {VALUES_OF_A_ROW[dialect]}
+        CROSS JOIN {STEPS_BESIDE_VALUES[dialect]}
     """  # noqa: S608 - the fragments are this file's constants

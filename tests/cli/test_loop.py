@@ -142,7 +142,7 @@ def test_replay_after_tampering(nights):
     newest = nights.runs()[0]["run_id"]
     with sqlite3.connect(nights.home / ".driftgate" / "history.db") as database:
         changed = database.execute(
-            "UPDATE metric_series SET \"values\" = '[9.0]' WHERE \"values\" LIKE '%1.3%'"
+            "UPDATE packed_series SET \"values\" = '[9.0]' WHERE \"values\" LIKE '%1.3%'"
         ).rowcount
     database.close()
     assert changed == 1

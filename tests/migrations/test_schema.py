@@ -24,24 +24,7 @@ from store.urls import parse_url
 
 SNAPSHOTS = sorted(Path(__file__).with_name("snapshots").glob("*.json"))
 """The rows of a small database of every revision that was ever released."""
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of a database without any table."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'new' / 'history.db'}"
-    return request.getfixturevalue("empty_postgres_url")
-
-
-@pytest.fixture
-def connection(empty_url: str):
-    """A connection to a database that the migrations made."""
-    migrate.upgrade(empty_url)
-    engine = create_engine(parse_url(empty_url))
-    with engine.connect() as opened:
-        yield opened
-    engine.dispose()
+IDENTITY = SeriesIdentity("default", "tests/test_ppo.py", "cuda", "nightly")
 
 
 def test_models_equal_the_migrated_schema(connection):
@@ -169,10 +152,9 @@ def test_an_older_database_upgrades_with_its_data(empty_url, snapshot):
     """Made at that revision, filled, upgraded: today's code reads every run, value, mark and epoch."""
     _make_at(empty_url, snapshot.stem, json.loads(snapshot.read_text()))
     migrate.upgrade(empty_url)
-    identity = SeriesIdentity("default", "tests/test_ppo.py", "cuda", "nightly")
     key = SpecKey("loss", '"all"', "{}")
     with open_store(empty_url) as store:
-        history = store.read_history(identity, [key], 20, 20, None)
+        history = store.read_history(IDENTITY, [key], 20, 20, None)
         assert [row.values.tolist() for row in history.of(key).baseline] == [[0.3, -0.0]]
         assert history.of(key).epoch_id == "e" * 32
         kept = {run.run_id[0]: (run.trusted, run.marked) for run in store.list_runs("default", RunFilter())}
@@ -182,7 +164,7 @@ def test_an_older_database_upgrades_with_its_data(empty_url, snapshot):
         assert store.mark_trusted(project="default", ci_run_id=1, reason="fine", actor="me") == 1
         undone = store.undo_epoch(project="default", epoch_id="e" * 32, reason="too soon", actor="me")
         assert undone.runs == tuple(event.run_id for event in events if event.action == "start_epoch" and event.run_id)
-        assert store.read_history(identity, [key], 20, 20, None).of(key).epoch_id is None
+        assert store.read_history(IDENTITY, [key], 20, 20, None).of(key).epoch_id is None
 
 
 def _make_at(url: str, revision: str, rows_by_table: dict) -> None:
@@ -217,28 +199,3 @@ def test_there_is_no_way_back(empty_url, connection):
 
     with pytest.raises(NotImplementedError, match="backup"):
         command.downgrade(migrate.alembic_config(connection), "base")
-
-
-def test_the_view_has_one_row_per_value(connection):
-    """For people and tools that know no arrays: each value with its address and its run."""
-    statements = (
-        "INSERT INTO series VALUES (1, 'p', 't', 'cuda', 's')",
-        "INSERT INTO gate_specs (id, series_id, key_hash, metric_key, steps_key, constraint_key) VALUES (1, 1, 'h', 'loss', 'k', 'c')",
-        "INSERT INTO runs (seq, run_id, project, series_id, created_at, trusted, gate_trusted, has_error, idempotency_key, content_hash, environment, verdict) VALUES (1, 'r', 'p', 1, '2024-01-01', TRUE, TRUE, FALSE, 'k', 'h', '{}', '{}')",
-        {
-            "sqlite": "INSERT INTO step_sets VALUES (1, 'h', '[0,7]')",
-            "postgresql": "INSERT INTO step_sets VALUES (1, 'h', '{0,7}')",
-        }[connection.dialect.name],
-        {
-            "sqlite": "INSERT INTO metric_series VALUES (1, 1, 1, '2024-01-01', TRUE, 2, NULL, '[0.5,-1.5]')",
-            "postgresql": "INSERT INTO metric_series VALUES (1, 1, 1, '2024-01-01', TRUE, 2, NULL, '{0.5,-1.5}')",
-        }[connection.dialect.name],
-    )
-    for statement in statements:
-        connection.execute(text(statement))
-    rows = connection.execute(text("SELECT * FROM metric_values ORDER BY step")).mappings().all()
-    assert [(row["step"], row["value"], row["metric_key"], row["run_id"]) for row in rows] == [
-        (0, 0.5, "loss", "r"),
-        (7, -1.5, "loss", "r"),
-    ]
-    assert (rows[0]["trusted"], rows[0]["superseded"], rows[0]["suite"]) == (True, False, "s")

@@ -169,8 +169,8 @@ def test_the_read_walks_indexes_only(tmp_path, build):
             return [row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", tuple(parameters))]
 
         steps = store._connections.read(plan)
-    assert [step for step in steps if step in ("SCAN metric_series", "SCAN runs", "SCAN step_sets")] == []
-    assert sum("ix_metric_series_history" in step for step in steps) == 5
+    assert [step for step in steps if step in ("SCAN packed_series", "SCAN runs", "SCAN step_sets")] == []
+    assert sum("ix_packed_series_history" in step for step in steps) == 5
 
 
 @pytest.mark.usefixtures("written")
