@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 WIDTH = 118
-AFTERWARDS = "\nThe test passed, and"
-"""Where the demo has shown its verdict and goes on to what to try next."""
+AFTERWARDS = "\nThe bug is fixed."
+"""Where the demo has shown its first verdict and goes on to its second act."""
 STYLES = {
     r"NOT TRUSTED|\[FAIL\]": "bold red",
     r"(?<!NOT )TRUSTED|\[PASS\]": "green",
