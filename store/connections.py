@@ -14,6 +14,7 @@ from sqlalchemy.pool import StaticPool
 
 from store.failures import translated
 from store.migrate import require_head, revision_of
+from store.pipelines import pipeline
 from store.retry import DELAYS_S, retrying
 
 T = TypeVar("T")
@@ -37,8 +38,8 @@ class Connections:
         event.listen(engine, "after_cursor_execute", _send_unless_queued)
 
     def read(self, work: Callable[[Connection], T]) -> T:
-        """Run ``work``, a single statement, in one round trip."""
-        return self._run(work, _one_statement)
+        """Run ``work``: each of its statements is a transaction of its own, in one round trip."""
+        return self._run(work, _single_statements)
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """Run ``work`` in one transaction: all of it or nothing. Its statements without rows travel together."""
@@ -81,22 +82,22 @@ class Connections:
     def _check_schema(self, connection: Connection) -> None:
         if self._schema_known:
             return
-        with _one_statement(connection):
+        with _single_statements(connection):
             found = revision_of(connection)
         require_head(self._url, found)
         self._schema_known = True
 
 
 @contextmanager
-def _one_statement(connection: Connection) -> Iterator[None]:
-    connection.execution_options(writes=False)
+def _single_statements(connection: Connection) -> Iterator[None]:
+    connection.execution_options(writes=False, read_timeout_ms=STATEMENT_TIMEOUT_MS)
     with connection.begin():
         yield
 
 
 @contextmanager
 def _transaction(connection: Connection) -> Iterator[None]:
-    connection.execution_options(writes=True)
+    connection.execution_options(writes=True, read_timeout_ms=None)
     with connection.begin():
         if connection.dialect.name == "postgresql":
             with _pipeline(connection):
@@ -115,8 +116,8 @@ def _pipeline(connection: Connection) -> Iterator[None]:
     dbapi: Any = connection.dialect.loaded_dbapi
     info = connection.info
     try:
-        with driver.pipeline() as pipeline:
-            info["pipeline"] = pipeline
+        with pipeline(driver) as opened:
+            info["pipeline"] = opened
             yield
     except dbapi.Error as error:
         # Raised at the end of the block, where SQLAlchemy does not see it.
@@ -133,7 +134,7 @@ def queue(connection: Connection, statement: Any, parameters: Any = None) -> Non
 
 
 def _send_unless_queued(connection: Connection, *details: Any) -> None:
-    pipeline = connection.info.get("pipeline")
+    opened = connection.info.get("pipeline")
     context = details[3]
-    if pipeline is not None and not context.execution_options.get("queued"):
-        pipeline.sync()
+    if opened is not None and not context.execution_options.get("queued"):
+        opened.sync()

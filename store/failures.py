@@ -25,6 +25,7 @@ _SQLITE_WORDS = {
     "SQLITE_FULL": "cannot grow: the disk is full",
     "SQLITE_IOERR": "cannot be read or written: the disk reports an error",
 }
+_TIMED_OUT = "due to statement timeout"
 _MISSING_TABLE, _MISSING_COLUMN = "42P01", "42703"
 
 
@@ -43,7 +44,7 @@ def unavailable(url: URL, error: DBAPIError) -> StoreUnavailable:
     cause = error.orig
     if is_missing(error):
         return SchemaMismatch(f"{shown(url)}: the schema is not the one this driftgate needs; {UPGRADE_HINT}")
-    words = _sqlite_words(cause) if isinstance(cause, sqlite3.Error) else None
+    words = _sqlite_words(cause) if isinstance(cause, sqlite3.Error) else _postgres_words(cause)
     return StoreUnavailable(f"{shown(url)}: {words or one_line(cause)}")
 
 
@@ -57,6 +58,12 @@ def is_missing(error: DBAPIError) -> bool:
 
 def one_line(cause: BaseException | None) -> str:
     return " ".join(str(cause).split())
+
+
+def _postgres_words(cause: BaseException | None) -> str | None:
+    if _TIMED_OUT not in str(cause):
+        return None
+    return f"{one_line(cause)}: the server is overloaded or something else holds a lock; try again"
 
 
 def _sqlite_words(cause: sqlite3.Error) -> str | None:
