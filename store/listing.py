@@ -132,6 +132,7 @@ def _conditions(where: RunFilter) -> list[ColumnElement[bool]]:
         runs.c.trusted: where.trusted,
         runs.c.ci_run_id: where.ci_run_id,
         runs.c.commit_sha: commit,
+        runs.c.run_id: where.run_id,
     }
     return [column == value for column, value in given.items() if value is not None]
 

@@ -114,7 +114,10 @@ class SeriesSummary:
 
 @dataclass(frozen=True, slots=True)
 class RunFilter:
-    """Which runs to list; None does not filter. Newest first, at most ``limit``."""
+    """Which runs to list; None does not filter. Newest first, at most ``limit``.
+
+    By ``run_id`` it is `get_run` without the values: one statement, and an empty list for an unknown run.
+    """
 
     test_path: str | None = None
     backend: str | None = None
@@ -123,3 +126,4 @@ class RunFilter:
     ci_run_id: int | None = None
     commit_sha: str | None = None
     limit: int = 50
+    run_id: str | None = None

@@ -26,7 +26,7 @@ from gate.provenance import Provenance
 from gate.record import Record
 from gate.spec import GateSpec
 from gate.verdict import Notice, Verdict, Written
-from store.contract import MetricHistoryStore, StoredRun
+from store.contract import MetricHistoryStore, RunFilter, StoredRun
 from store.errors import StoreError, StoreUnavailable
 
 OpenHistory = Callable[[], AbstractContextManager[MetricHistoryStore]]
@@ -135,10 +135,10 @@ def _changed(verdict: Verdict, history: History, store: MetricHistoryStore) -> t
     if run_id is None:
         return ()
     try:
-        then = store.get_run(verdict.identity.project, run_id).run.provenance
+        then = store.list_runs(verdict.identity.project, RunFilter(run_id=run_id))
     except StoreError:
         return ()
-    found = differences(verdict.provenance, then)
+    found = differences(verdict.provenance, then[0].provenance) if then else None
     return () if found is None else (Notice("provenance", f"against the last trusted run {run_id}: {found}"),)
 
 

@@ -394,8 +394,7 @@ class TestListings:
     def test_runs_are_filtered_and_newest_first(self, store: MetricHistoryStore, build):
         """Each filter alone, both together, and the limit."""
         other = replace(build.IDENTITY, suite="other")
-        for number in (1, 2, 3):
-            store.write_run(build.run(number, trusted=number != 2))
+        first, *_ = [store.write_run(build.run(number, trusted=number != 2)) for number in (1, 2, 3)]
         store.write_run(build.run(4, identity=other, facts={"tested_sha": build.SHA.upper()}))
 
         def listed(**where) -> list[int]:
@@ -409,6 +408,8 @@ class TestListings:
         assert listed(ci_run_id=3) == [3]
         assert listed(commit_sha=build.SHA) == [4]
         assert listed(backend="rocm") == []
+        assert listed(run_id=first.run_id) == [1]
+        assert listed(run_id="unknown") == listed(run_id=first.run_id, trusted=False) == []
 
     def test_series_are_summarised(self, store: MetricHistoryStore, build):
         """Counts, and the newest run by time, not by arrival."""

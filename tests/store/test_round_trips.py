@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 from sqlalchemy import make_url
 
+from driftgate.config.load import load_config
+from driftgate.harness.judgement import Judgeable, judge
+from gate.provenance import Provenance
+from gate.spec import Constraint, GateSpec
 from store.opening import open_store
 
 POOLED = [pytest.param("postgres_url"), pytest.param("pgbouncer_url", marks=pytest.mark.pgbouncer)]
@@ -39,6 +45,23 @@ def test_a_gate_call_takes_at_most_four_round_trips_on_one_connection(proxied, b
             written = store.write_run(new)
             assert (proxy.round_trips <= 4, proxy.connections) == (True, 0), proxy.round_trips
     assert written.untrusted_reason.startswith("standing mark")
+
+
+def test_a_failing_gate_call_takes_at_most_four_round_trips(proxied, build, tmp_path):
+    """With the question what has changed since the last trusted run, judged and written as the harness does it."""
+    proxy, url = proxied
+    config = load_config(file=None, start=tmp_path, env={}, options={})
+    specs = (GateSpec(build.key(), "all", Constraint(rel_up=0.5)),)
+    (tmp_path / "1.jsonl").write_text('{"metric": "loss", "series": [[0, 9.0], [1, 9.0]]}')
+    with open_store(url) as store, store.pinned():
+        store.write_run(build.run(1, build.values({0: 1.0, 1: 1.0}), facts={"host": "a"}))
+        facts = Provenance(ci_run_id=2, ci_run_attempt=1, test_attempt=1, host="b")
+        attempt = Judgeable(build.IDENTITY, specs, tmp_path, facts, build.START, writes=True, may_enforce=False)
+        proxy.reset()
+        verdict = judge(attempt, config, lambda: nullcontext(store)).verdict
+        assert (proxy.round_trips <= 4, proxy.connections) == (True, 0), proxy.round_trips
+    assert (verdict.outcome, verdict.written.repeat) == ("not_trusted", False)
+    assert "host (a -> b)" in str(verdict.warnings)
 
 
 def test_a_first_call_adds_little_to_the_connection(proxied):
