@@ -108,11 +108,11 @@ class MetricHistoryStore(Protocol):
     ) -> int:
         """Put runs back; returns how many changed from untrusted to trusted. Lifts the standing rule of the selector.
 
-        By ``run_id``: that run, whatever its verdict. By ``ci_run_id`` or ``commit_sha``: exactly the runs that a mark
-        by this selector (or its standing rule) made untrusted. A superseded run never becomes trusted: by ``run_id``
-        it is refused, by the other selectors it is passed over.
+        By ``run_id``: that run, whatever its verdict; a superseded one is refused. By ``ci_run_id`` or ``commit_sha``:
+        exactly the runs that a mark by this selector (or its standing rule) made untrusted get back what they had,
+        superseded ones too, which count no more than before.
 
-        Raises: as `mark_untrusted`; StoreConflict for a superseded run.
+        Raises: as `mark_untrusted`; StoreConflict for a superseded run, naming the run that counts in its place.
         """
         ...
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import Connection, and_, select
+from sqlalchemy import Connection, and_, bindparam, select
 
 from store.connections import queue
 from store.contract import ActionResult
@@ -64,16 +64,26 @@ def _taken(connection: Connection, action: Action, selector: Selector) -> dict[i
 def _trusted(connection: Connection, action: Action, selector: Selector) -> dict[int, Change]:
     (row,) = _selected(connection, action, selector)
     if row.superseded_by is not None:
-        raise StoreConflict(
-            f"run {row.run_id} is superseded by run {row.superseded_by} and cannot be trusted; mark that one"
-        )
+        counts_now = _end_of_chain(connection, action.project, row.superseded_by)
+        raise StoreConflict(f"run {row.run_id} is superseded by run {counts_now} and cannot be trusted; mark that one")
     change = Change(row.run_id, trust_of(row), Trust(trusted=True, marked=True, reason=None))
     return {row.seq: change} if change.flips else {}
 
 
+def _end_of_chain(connection: Connection, project: str, run_id: str) -> str:
+    """The run that counts: one that superseded another may itself be superseded."""
+    superseded_by = select(runs.c.superseded_by).where(runs.c.project == project, runs.c.run_id == bindparam("beaten"))
+    while (later := connection.scalar(superseded_by, {"beaten": run_id})) is not None:
+        run_id = later
+    return run_id
+
+
 def _freed(connection: Connection, action: Action, selector: Selector) -> Plan:
-    """Each run that this selector holds gets back what it had, or passes to another standing mark that covers it."""
-    held = and_(runs.c.project == action.project, runs.c.marked_by == str(selector), runs.c.superseded_by.is_(None))
+    """Each run that this selector holds gets back what it had, or passes to another standing mark that covers it.
+
+    A superseded one too, though it counts no more than before: the mark is undone exactly.
+    """
+    held = and_(runs.c.project == action.project, runs.c.marked_by == str(selector))
     before_mark = before_marks(connection, held)
     others = {rule: reason for rule, reason in _rules(connection, action.project).items() if rule != str(selector)}
     freed: dict[int, Change] = {}

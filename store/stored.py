@@ -53,7 +53,7 @@ class StoredRun:
 
     ``trusted`` is what counts now; ``gate_trusted`` what the gate said when it was written; ``untrusted_reason`` why
     the store kept it untrusted although the gate trusted it (a standing mark, `epoch changed`), or an operator's
-    reason. ``superseded_by`` is the run id of a higher attempt of the same CI run.
+    reason. ``superseded_by`` is the run id of a higher attempt of the same CI run, which may be superseded itself.
     """
 
     run_id: str

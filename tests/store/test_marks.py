@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from store.contract import MarkRequest, MetricHistoryStore
+from store.contract import MarkRequest, MetricHistoryStore, RunFilter
 from store.errors import NotFound, StoreConflict
 
 SELECTORS = [{"ci_run_id": 7}, {"commit_sha": f"{7:040x}"}]
+SECOND = {"ci_run_attempt": 2}
 ANY_SELECTOR = pytest.mark.parametrize("selector", SELECTORS, ids=["ci_run_id", "commit_sha"])
 
 
@@ -52,15 +53,15 @@ class TestByRun:
         store.mark_untrusted(**build.BY, run_id=run_id)
         assert build.history(store).valid == ()
 
-    def test_a_superseded_run_is_never_trusted(self, store: MetricHistoryStore, build):
-        """By its id that is refused and names the run that replaced it; by other selectors it is passed over."""
-        first = store.write_run(build.run(7))
-        second = store.write_run(build.run(7, build.values({0: 9.0}), facts={"ci_run_attempt": 2}))
-        assert store.mark_untrusted(**build.BY, ci_run_id=7) == 2
-        with pytest.raises(StoreConflict, match=second.run_id):
-            store.mark_trusted(**build.BY, run_id=first.run_id)
-        assert store.mark_trusted(**build.BY, ci_run_id=7) == 1
-        assert build.recent(store) == [[9.0]]
+    @pytest.mark.parametrize("order", [(1, 3, 4), (4, 1, 3), (3, 4, 1), (3, 1, 4)])
+    def test_a_superseded_run_is_never_trusted(self, store: MetricHistoryStore, build, order):
+        """It is refused, and the run that counts now is named, however many were superseded between."""
+        run_ids = {
+            attempt: store.write_run(build.run(7, facts={"ci_run_attempt": attempt})).run_id for attempt in order
+        }
+        for attempt in (1, 3):
+            with pytest.raises(StoreConflict, match=f"superseded by run {run_ids[4]} and cannot be trusted"):
+                store.mark_trusted(**build.BY, run_id=run_ids[attempt])
 
     def test_an_unknown_run_is_an_error(self, store: MetricHistoryStore, build):
         """A typo must not look like success."""
@@ -108,6 +109,28 @@ class TestStanding:
         assert store.mark_trusted(**build.BY, **selector) == 2
         assert {name: _state(store, ids[name]) for name in names} == before
         assert _state(store, late_red.run_id) == (False, None, None)
+
+    @ANY_SELECTOR
+    def test_lifting_restores_superseded_runs_too(self, store: MetricHistoryStore, build, selector):
+        """As many runs go back as were taken, each to what it was; what is superseded still does not count."""
+        first = store.write_run(build.run(7))
+        store.mark_trusted(**build.BY, run_id=store.write_run(build.run(7, trusted=False, facts=SECOND)).run_id)
+        runs = store.list_runs("default", RunFilter())
+        assert [run.superseded_by is None for run in runs] == [True, False]
+        assert store.mark_untrusted(**build.BY, **selector) == store.mark_trusted(**build.BY, **selector) == 2
+        assert store.list_runs("default", RunFilter()) == runs
+        assert build.history(store).baseline[0].run.run_id != first.run_id
+
+    @ANY_SELECTOR
+    def test_lifting_restores_a_run_superseded_under_the_mark(self, store: MetricHistoryStore, build, selector):
+        """The run from before the mark and the one that superseded it since are both what they would have been."""
+        first = store.write_run(build.run(7))
+        assert store.mark_untrusted(**build.BY, **selector) == 1
+        second = store.write_run(build.run(7, build.values({0: 9.0}), facts=SECOND))
+        assert store.mark_trusted(**build.BY, **selector) == 2
+        assert [_state(store, run.run_id) for run in (first, second)] == [(True, None, None)] * 2
+        assert store.get_run("default", first.run_id).run.superseded_by == second.run_id
+        assert build.recent(store) == [[9.0]]
 
     def test_a_run_under_two_rules_waits_for_both(self, store: MetricHistoryStore, build):
         """Lifting one leaves it to the other, whichever goes first."""
