@@ -9,6 +9,7 @@ import orjson
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.dialects import registry
 from sqlalchemy.engine import URL
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool, StaticPool
 
 from store.urls import sqlite_path
@@ -22,13 +23,27 @@ KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count
 registry.register("postgresql.quiet", "store.quiet_postgres", "QuietPostgres")
 
 
-def make_engine(url: URL, *, one_shot: bool, journal: str | None) -> Engine:
-    """``one_shot``: connections end with the call that made them; else they are pooled and checked before use.
-    ``journal``: SQLite's, None leaves it as it is.
+def make_engine(url: URL, *, one_shot: bool) -> Engine:
+    """``one_shot``: connections end with the call that made them; else they are pooled and checked before use."""
+    return _sqlite_engine(url) if url.drivername == "sqlite" else _postgres_engine(url, one_shot=one_shot)
+
+
+def set_journal(connection: Connection, journal: str) -> None:
+    """Of a SQLite file, for good. Tried until the file is free: for a change of journal SQLite does not wait by itself.
+
+    Needs a connection outside of a transaction. A file system that cannot keep the journal asked for keeps its own.
     """
-    if url.drivername == "sqlite":
-        return _sqlite_engine(url, journal)
-    return _postgres_engine(url, one_shot=one_shot)
+    driver: Any = connection.connection.driver_connection
+    deadline = time.monotonic() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            if driver.execute("PRAGMA journal_mode").fetchone() != (journal,):
+                driver.execute(f"PRAGMA journal_mode = {journal}")
+            break
+        except driver.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise DBAPIError(None, None, error) from error
+        time.sleep(0.01)
 
 
 def _json_text(value: Any) -> str:
@@ -52,38 +67,24 @@ def _postgres_engine(url: URL, *, one_shot: bool) -> Engine:
     )
 
 
-def _sqlite_engine(url: URL, journal: str | None) -> Engine:
-    path = sqlite_path(url)
+def _sqlite_engine(url: URL) -> Engine:
+    in_memory = {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}}
     engine = create_engine(
         url,
         json_serializer=_json_text,
         json_deserializer=orjson.loads,
-        **({"poolclass": StaticPool, "connect_args": {"check_same_thread": False}} if path is None else {}),
+        **(in_memory if sqlite_path(url) is None else {}),
     )
-    event.listen(engine, "connect", lambda connection, _: _prepare_sqlite(connection, journal if path else None))
+    event.listen(engine, "connect", lambda connection, _: _prepare_sqlite(connection))
     event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
-def _prepare_sqlite(connection: Any, journal: str | None) -> None:
+def _prepare_sqlite(connection: Any) -> None:
     # The driver would begin transactions by itself, and too late for BEGIN IMMEDIATE.
     connection.isolation_level = None
     connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_S * 1000}")
     connection.execute("PRAGMA foreign_keys = ON")
-    if journal is not None:
-        _set_journal(connection, journal)
-
-
-def _set_journal(connection: Any, journal: str) -> None:
-    """Try until the file is free: for a change of journal SQLite does not wait by itself."""
-    deadline = time.monotonic() + BUSY_TIMEOUT_S
-    while connection.execute("PRAGMA journal_mode").fetchone() != (journal,):
-        try:
-            connection.execute(f"PRAGMA journal_mode = {journal}")
-        except connection.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > deadline:
-                raise
-            time.sleep(0.01)
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -14,6 +14,7 @@ from sqlalchemy.exc import DBAPIError
 from store.engine import make_engine
 from store.errors import SchemaMismatch, StoreUnavailable
 from store.failures import UPGRADE_HINT, is_missing, translated
+from store.schema import VIEWS, metadata
 from store.urls import parse_url, shown, sqlite_path
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def upgrade(url: str) -> str:
     """
     parsed = parse_url(url)
     make_folder(parsed)
-    engine = make_engine(parsed, one_shot=True, journal=None)
+    engine = make_engine(parsed, one_shot=True)
     isolation = {} if parsed.drivername == "sqlite" else {"isolation_level": "READ COMMITTED"}
     try:
         with (
@@ -50,7 +51,7 @@ def current(url: str) -> str | None:
     path = sqlite_path(parsed)
     if parsed.drivername == "sqlite" and (path is None or not path.exists()):
         return None
-    engine = make_engine(parsed, one_shot=True, journal=None)
+    engine = make_engine(parsed, one_shot=True)
     try:
         with translated(parsed), engine.connect() as connection:
             return revision_of(connection)
@@ -73,14 +74,34 @@ def upgrade_connection(url: URL, connection: Connection) -> None:
     """Upgrade inside the caller's transaction, which on SQLite already holds the write lock."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('driftgate db upgrade'))"))
-    # On Postgres a statement that fails, as `revision_of` may, would end the transaction.
-    found = revision_of(connection) if inspect(connection).has_table("alembic_version") else None
-    if found == HEAD:
+    if known_revision(url, connection) == HEAD:
         return
-    refuse_newer(url, found)
     from alembic import command  # noqa: PLC0415 - see the module's first lines
 
     command.upgrade(alembic_config(connection), "head")
+
+
+def known_revision(url: URL, connection: Connection) -> str | None:
+    """The revision inside the caller's transaction, None where the database is free for our schema.
+
+    Raises: SchemaMismatch (made by a newer driftgate), StoreUnavailable (tables of something else are in our way).
+    """
+    # On Postgres a statement that fails, as `revision_of` may, would end the transaction.
+    found = revision_of(connection) if inspect(connection).has_table("alembic_version") else None
+    refuse_newer(url, found)
+    if found is None:
+        _refuse_foreign(url, connection)
+    return found
+
+
+def _refuse_foreign(url: URL, connection: Connection) -> None:
+    present = inspect(connection)
+    taken = {*present.get_table_names(), *present.get_view_names()} & {*metadata.tables, *VIEWS}
+    if taken:
+        raise StoreUnavailable(
+            f"{shown(url)}: holds tables of something else, among them {min(taken)!r}, and was left as it is; "
+            "choose another file or database"
+        )
 
 
 def refuse_newer(url: URL, found: str | None) -> None:

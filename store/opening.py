@@ -10,11 +10,11 @@ from sqlalchemy.engine import URL
 from gate.policy import GatePolicy
 from store.connections import Connections
 from store.contract import TrustGrain
-from store.engine import make_engine
+from store.engine import make_engine, set_journal
 from store.failures import translated
-from store.migrate import HEAD, make_folder, refuse_newer, revision_of, upgrade_connection
+from store.migrate import HEAD, known_revision, make_folder, upgrade_connection
 from store.sql_store import SqlMetricHistoryStore
-from store.urls import parse_url
+from store.urls import parse_url, sqlite_path
 
 STRICT = GatePolicy()
 
@@ -38,23 +38,24 @@ def open_store(
     """
     parsed = parse_url(url)
     make_folder(parsed)
-    engine = make_engine(parsed, one_shot=one_shot, journal=journal)
+    engine = make_engine(parsed, one_shot=one_shot)
     if parsed.drivername == "sqlite":
-        _prepare_sqlite(parsed, engine)
+        _prepare_sqlite(parsed, engine, journal)
     return SqlMetricHistoryStore(Connections(parsed, engine), trust, policy)
 
 
-def _prepare_sqlite(url: URL, engine: Engine) -> None:
+def _prepare_sqlite(url: URL, engine: Engine, journal: str) -> None:
+    """Nothing in the file changes before it is known to be ours, or free for us."""
     try:
         with translated(url), engine.connect() as connection:
             with connection.begin():
-                found = revision_of(connection)
-            if found == HEAD:
-                return
-            refuse_newer(url, found)
-            connection.execution_options(writes=True)
-            with connection.begin():
-                upgrade_connection(url, connection)
+                found = known_revision(url, connection)
+            if sqlite_path(url) is not None:
+                set_journal(connection, journal)
+            if found != HEAD:
+                connection.execution_options(writes=True)
+                with connection.begin():
+                    upgrade_connection(url, connection)
     except BaseException:
         engine.dispose()
         raise

@@ -30,6 +30,9 @@ metadata = MetaData(
     }
 )
 
+VIEWS = ("metric_series", "metric_values")
+"""For people and for tools; the store itself reads the tables."""
+
 PUBLIC_ID = String(32)
 SHA256_HEX = String(64)
 

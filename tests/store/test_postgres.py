@@ -59,7 +59,7 @@ def test_the_dialect_knows_without_asking_what_it_would_ask(postgres_url):
     """All that SQLAlchemy sets at a first connection has the value it sets, except the schema and a cache."""
     asking, quiet = (
         create_engine(parse_url(postgres_url), use_native_hstore=False),
-        make_engine(parse_url(postgres_url), one_shot=True, journal=None),
+        make_engine(parse_url(postgres_url), one_shot=True),
     )
     before = dict(vars(asking.dialect))
     for engine in (asking, quiet):
