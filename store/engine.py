@@ -59,7 +59,7 @@ def _postgres_engine(url: URL, *, one_shot: bool) -> Engine:
         # Prepared statements outlive a pooled transaction: the next client of the server connection gets their rows.
         connect_args={"prepare_threshold": None, "connect_timeout": CONNECT_TIMEOUT_S, **KEEPALIVE},
         use_native_hstore=False,
-        # A read is one statement, one round trip; a write sends BEGIN and COMMIT itself, together with its work.
+        # Reads and writes send BEGIN and COMMIT themselves, together with their work.
         isolation_level="AUTOCOMMIT",
         json_serializer=_json_text,
         json_deserializer=orjson.loads,

@@ -70,10 +70,14 @@ def _conflict(prepared: PreparedRun, same_key: Any) -> str:
         if prepared.run.idempotency_key is None
         else f"key {prepared.key!r}"
     )
+    advice = (
+        "another attempt needs a key of its own"
+        if facts.ci_run_id is None
+        else "two variants of a test in one CI run need two suite names"
+    )
     return (
         f"{where}: {key} is already stored as run {same_key.id} with other content "
-        f"(stored {same_key.detail[:12]}, given {prepared.content_hash[:12]}); "
-        "two variants of a test in one CI run need two suite names"
+        f"(stored {same_key.detail[:12]}, given {prepared.content_hash[:12]}); {advice}"
     )
 
 

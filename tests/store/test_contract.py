@@ -85,6 +85,13 @@ class TestWriting:
             store.write_run(build.run(1, build.values(other)))
         assert build.recent(store) == [[1.0]]
 
+    def test_a_conflict_outside_of_ci_speaks_of_no_suite(self, store: MetricHistoryStore, build):
+        """Without a CI run there are no two variants in it: the advice is about the key."""
+        local = {"facts": {"ci_run_id": None}, "idempotency_key": "k"}
+        store.write_run(build.run(1, **local))
+        with pytest.raises(StoreConflict, match=r"'k' is already stored.*a key of its own$"):
+            store.write_run(build.run(2, **local))
+
     def test_zeros_of_different_sign_are_different_content(self, store: MetricHistoryStore, build):
         """The content is compared bit by bit."""
         store.write_run(build.run(1, build.values({0: 0.0})))
