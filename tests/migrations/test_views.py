@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, inspect, select, text
@@ -114,6 +116,14 @@ def test_metric_values_is_what_the_models_say(two_runs):
     assert found == _in_order(unfolded)
     assert [list(row) for row in found] == [model.selected_columns.keys()] * 6
     assert [bool(row["superseded"]) for row in found].count(True) == 3
+
+
+def test_the_guide_names_every_column(connection):
+    """What the page on Postgres says of each view is what the view has, in order."""
+    page = Path(__file__).parents[2].joinpath("docs", "how-to", "postgres.md").read_text(encoding="utf-8")
+    for view in VIEWS:
+        (entry,) = re.findall(rf"^- `{view}` has .*?:(.*?)\.(?: |$)", page, re.DOTALL | re.MULTILINE)
+        assert re.findall(r"`(\w+)`", entry) == [column["name"] for column in inspect(connection).get_columns(view)]
 
 
 def test_there_are_no_other_views(connection):
