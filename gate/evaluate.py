@@ -18,6 +18,7 @@ from gate.record import Record
 from gate.selection import select
 from gate.shift import check_shift, incomparable_curves
 from gate.spec import GateSpec
+from gate.spread import check_spread
 from gate.verdict import Notice, Outcome, SpecVerdict, Verdict
 
 NO_DECLARATION = "no declaration"
@@ -26,6 +27,7 @@ CHECKS: Mapping[str, Check] = {
     "corridor": check_corridor,
     "anchor": check_anchor,
     "shift": check_shift,
+    "spread": check_spread,
     "limits": check_limits,
 }
 """Every check by its name in the verdict, in the order in which reports tell them."""

@@ -66,7 +66,8 @@ def replay(stored: Mapping[str, Any], series: Sequence[SpecValues], runs: Sequen
     """The verdict in full, judged again; equal to the one that was stored as long as the rows are the same.
 
     ``stored``: what `gate.verdict_json.to_stored` made; ``series``: the run's own stored values; ``runs``: the
-    referenced runs in any order, whatever counts today. What the record alone showed (errors, warnings) is taken from
+    referenced runs in any order, whatever counts today. Of the drift checks only those that ``stored`` names are asked,
+    so that one added since changes no old verdict. What the record alone showed (errors, warnings) is taken from
     ``stored``. Raises DriftgateError for a missing row or a document that is no verdict.
     """
     before = from_json(stored)

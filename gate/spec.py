@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from gate.identity import SpecKey
 
-DRIFT_CHECKS = ("anchor", "shift")
+DRIFT_CHECKS = ("anchor", "shift", "spread")
 ReduceName = Literal["mean", "median", "min", "max", "p50", "p95"]
 
 

@@ -30,7 +30,7 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "changes": "One metric of five changes at run 40",
         "real": "Real histories, bands suggested from their first 20 runs",
         "reshuffled": "Real runs in other orders",
-        "alternatives": "Checks that might be added, one metric: false alarms per run, then the share caught",
+        "alternatives": "Checks that were tried, one metric: false alarms per run, then the share caught",
         "sizes": "Sizes of the shift check",
     }
 )

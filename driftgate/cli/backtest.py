@@ -43,7 +43,7 @@ def backtest(
         str | None, typer.Option("--metric", metavar="KEY", help="The proposal is for this metric; else for all.")
     ] = None,
     checks: Annotated[
-        str | None, typer.Option("--checks", metavar="NAMES", help="Drift checks: anchor,shift, one of them, or none.")
+        str | None, typer.Option("--checks", metavar="NAMES", help="Drift checks out of anchor,shift,spread, or none.")
     ] = None,
     profile: ProfileOption = None,
     from_run: Annotated[

@@ -44,7 +44,7 @@ def test_replay_gives_the_same_verdict(build, rule, points, runs, facts, limits)
     levels=st.lists(st.sampled_from([1.0, 1.0, 1.01, 0.99, 1.06, 1.2, 1.7e308, 5e-324]), min_size=9, max_size=36),
     gaps=st.frozensets(st.tuples(st.integers(0, 35), st.integers(0, 3)), max_size=6),
     facts=st.tuples(st.sampled_from(["strict", "balanced"]), st.integers(2, 20), st.sampled_from([10, 12, 20])),
-    checks=st.sampled_from([("anchor", "shift"), ("anchor",), ("shift",), ()]),
+    checks=st.sampled_from([("anchor", "shift", "spread"), ("anchor",), ("shift",), ()]),
 )
 def test_replay_gives_the_same_drift(build, levels, gaps, facts, checks):
     """Anchor and shift too, with the run where a move began, from the named runs alone."""
@@ -54,6 +54,32 @@ def test_replay_gives_the_same_drift(build, levels, gaps, facts, checks):
     history = build.past(rows, policy.anchor_runs)
     verdict = build.judge(build.spec(checks=checks), build.record(m=runs[0]), build.reader(m=history), policy)
     assert to_json(_again(build, verdict, rows)) == to_json(verdict)
+
+
+@given(
+    sizes=st.lists(st.sampled_from([0.01, 0.01, 0.011, 0.012, 0.03, 1e308]), min_size=31, max_size=36),
+    later=st.sampled_from([0.2, 1.0, 3.0]),
+)
+def test_replay_gives_the_same_spread(build, sizes, later):
+    """With the run where it began, from the named runs alone."""
+    grown = [size * (later if number >= 20 and size < 1 else 1.0) for number, size in enumerate(sizes)]
+    runs = [{s: size * (-1) ** (s + number) for s in range(8)} for number, size in enumerate(grown)]
+    rows = build.rows(runs[-2::-1])
+    verdict = build.judge(build.spec(), build.record(m=runs[-1]), build.reader(m=build.past(rows)))
+    assert to_json(_again(build, verdict, rows)) == to_json(verdict)
+
+
+def test_a_drift_check_that_a_stored_verdict_does_not_know_is_not_asked(build):
+    """A verdict from before there was the check replays as what it was, although the check would fail the run today."""
+    runs = [{s: size * (-1) ** (s + n) for s in range(8)} for n, size in enumerate([0.01] * 20 + [0.03] * 10)]
+    rows = build.rows(runs[-2::-1])
+    asked = build.reader(m=build.past(rows))
+    today, before = (
+        build.judge(build.spec(**declared), build.record(m=runs[-1]), asked)
+        for declared in ({}, {"checks": ("anchor", "shift")})
+    )
+    assert (today.trusted, before.trusted) == (False, True)
+    assert to_json(_again(build, before, rows)) == to_json(before)
 
 
 def test_replay_needs_the_runs_of_the_anchor(build):

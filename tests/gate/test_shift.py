@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gate.drift import MULTIPLIERS, best_split, multiplier
 from gate.report import markdown_report, text_report
-from gate.shift import MULTIPLIERS, best_split, multiplier
 from gate.verdict import Status
 from gate.verdict_json import to_json
 

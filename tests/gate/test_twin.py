@@ -118,6 +118,27 @@ def test_twin_agrees_on_a_full_anchor(build, twin, move, noise, size, profile):
     assert _statuses(judged) == twin.verdict(spec, list(points.items()), runs, policy)
 
 
+SIZES = st.lists(st.sampled_from([0.0, 0.1, 0.11, 0.15, 0.2, 1e-9, 1e308]), min_size=31, max_size=40)
+GROWTHS = st.sampled_from([0.5, 0.7, 1.0, 1.0, 1.2, 1.5, 3.0])
+ANCHORS = st.tuples(st.sampled_from(["strict", "balanced"]), st.sampled_from([10, 15, 20]), st.integers(9, 11))
+
+
+@given(noise=st.tuples(SIZES, GROWTHS), size=st.integers(7, 12), facts=ANCHORS, width=WIDTHS)
+def test_twin_agrees_on_spread(build, twin, noise, size, facts, width):
+    """Curves around which the noise stands still, grows, shrinks or vanishes, on both sides of the fewest steps."""
+    policy = type(build.STRICT)(profile=facts[0], anchor_runs=facts[1], shift_runs=facts[2])
+    spreads = [spread * (noise[1] if number >= 20 and spread < 1 else 1.0) for number, spread in enumerate(noise[0])]
+    curves = [
+        {step: spread * ((-1) ** (step + number) * (1 + step / 9) / 3) for step in range(size)}
+        for number, spread in enumerate(spreads)
+    ]
+    spec = build.spec("m", "all", {"abs_floor_up": width, "abs_floor_down": width})
+    runs = [(curve, size) for curve in reversed(curves[:-1])]
+    history = build.past(build.rows([curve for curve, _ in runs]), policy.anchor_runs)
+    judged = build.judge(spec, build.record(m=curves[-1]), build.reader(m=history), policy).specs[0]
+    assert _statuses(judged) == twin.verdict(spec, list(curves[-1].items()), runs, policy)
+
+
 @given(runs=st.lists(st.dictionaries(STEPS, FINITE, min_size=1), min_size=1, max_size=9), history=st.integers(1, 6))
 def test_twin_means_are_bit_identical(build, twin, runs, history):
     """The reference itself agrees to the last bit, not only the status it leads to."""

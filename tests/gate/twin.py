@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from fractions import Fraction
 from statistics import median
 
@@ -32,6 +33,8 @@ def verdict(spec, points, rows, policy):
     }
     if "shift" in spec.checks:
         spec_checks["shift"] = shift(spec, chosen, stored, anchor, policy)
+    if "spread" in spec.checks:
+        spec_checks["spread"] = spread(spec, chosen, stored, anchor, policy)
     if spec.limits is not None:
         checks["limits"] = {step: limits(spec.limits, value) for step, value in chosen.items()}
         spec_checks["limits"] = "fail" if "fail" in checks["limits"].values() else "pass"
@@ -171,36 +174,69 @@ def quorum(spec, chosen, means, policy, statuses):
 
 
 def shift(spec, chosen, stored, anchor, policy):
-    times_noise = multiplier(policy.anchor_runs, policy.shift_runs)
+    common = shared_steps(chosen, stored, anchor, policy)
+    if not common:
+        return "inactive"
     newest = stored[: policy.shift_runs - 1]
-    if times_noise is None or len(anchor) < policy.anchor_runs or len(newest) < policy.shift_runs - 1:
-        return "inactive"
-    common = [step for step in chosen if chosen[step] is not None and all(step in row for row in newest + anchor)]
-    if not common or 2 * len(common) < len(chosen):
-        return "inactive"
     levels = [level(row, common, 1.0) for row in [chosen, *newest, *anchor]]
     scale = 1.0 if all(abs(one) <= 2.0**1000 for one in levels) else 2.0**-20
-    moved, noise = move(level(chosen, common, scale), newest, anchor, common, scale, policy)
-    centres = {step: reference(anchor, step, policy.anchor_runs)[1] for step in common}
-    band = reduce("mean", [min(bands(spec.constraint, centre)) for centre in centres.values()])
-    return "fail" if abs(moved) > max(times_noise * noise, policy.shift_fraction * (band * scale)) else "pass"
+    recent = [level(row, common, scale) for row in [chosen, *newest]]
+    moved, noise = move(recent, [level(row, common, scale) for row in anchor], policy)
+    allowed = policy.shift_fraction * (mean_band(spec, anchor, common, policy) * scale)
+    times_noise = multiplier(policy.anchor_runs, policy.shift_runs)
+    return "fail" if abs(moved) > max(times_noise * noise, allowed) else "pass"
 
 
-def move(this, newest, anchor, common, scale, policy):
-    """(how far the median of the newest levels is from the anchor's centre, the anchor's noise), both times scale."""
-    levels = [level(row, common, scale) for row in anchor]
-    factor = 1.0
+def spread(spec, chosen, stored, anchor, policy):
+    common = shared_steps(chosen, stored, anchor, policy)
+    least = policy.shift_fraction * mean_band(spec, anchor, common, policy) if len(common) >= 8 else 0.0
+    if not 0 < least < math.inf:
+        return "inactive"
+    centres = [reference(anchor, step, policy.anchor_runs)[1] for step in common]
+
+    def number(row, factor=1.0):
+        rest = [row[step] / 2 - centre / 2 for step, centre in zip(common, centres, strict=True)]
+        largest = max(map(abs, rest))
+        variance = statistics.variance([value / largest for value in rest]) if largest else 0.0
+        if not variance:
+            return math.log(least)
+        return max(math.log(2 * factor) + math.log(largest) + math.log(variance) / 2, math.log(least))
+
+    left_out = policy.anchor_runs / (policy.anchor_runs - 1)
+    later = len(stored) - len(anchor)
+    newest = [number(row, left_out if at >= later else 1.0) for at, row in enumerate(stored[: policy.shift_runs - 1])]
+    moved, noise = move([number(chosen), *newest], [number(row, left_out) for row in anchor], policy)
+    times_noise = 1.15 * multiplier(policy.anchor_runs, policy.shift_runs)
+    return "fail" if abs(moved) > max(times_noise * noise, math.log(1.25)) else "pass"
+
+
+def shared_steps(chosen, stored, anchor, policy):
+    """The steps that a drift check over all of them compares, ascending; none while it is inactive."""
+    newest = stored[: policy.shift_runs - 1]
+    if multiplier(policy.anchor_runs, policy.shift_runs) is None:
+        return []
+    if len(anchor) < policy.anchor_runs or len(newest) < policy.shift_runs - 1:
+        return []
+    common = [step for step in chosen if chosen[step] is not None and all(step in row for row in newest + anchor)]
+    return sorted(common) if 2 * len(common) >= len(chosen) else []
+
+
+def mean_band(spec, anchor, common, policy):
+    centres = [reference(anchor, step, policy.anchor_runs)[1] for step in common]
+    return reduce("mean", [min(bands(spec.constraint, centre)) for centre in centres])
+
+
+def move(recent, anchor, policy):
+    """(how far the median of the newest numbers is from the anchor's centre, the anchor's noise)."""
+    anchor, factor = list(anchor), 1.0
     if (policy.anchor_runs, policy.shift_runs) == (20, 10):
-        middle = sum(sorted(levels)[9:11]) / 2
-        furthest = max(range(20), key=lambda index: (abs(levels[index] - middle), index))
-        del levels[furthest]
+        middle = sum(sorted(anchor)[9:11]) / 2
+        furthest = max(range(20), key=lambda index: (abs(anchor[index] - middle), index))
+        del anchor[furthest]
         factor = 1.128
-    centre = reduce("mean", levels)
-    noise = factor * math.hypot(*(value - centre for value in levels)) / math.sqrt(len(levels) - 1)
-    recent = sorted([this, *(level(row, common, scale) for row in newest)])
-    half = len(recent) // 2
-    middle = recent[half] if len(recent) % 2 else (recent[half - 1] + recent[half]) / 2
-    return middle - centre, noise
+    centre = reduce("mean", anchor)
+    noise = factor * math.hypot(*(value - centre for value in anchor)) / math.sqrt(len(anchor) - 1)
+    return median(recent) - centre, noise
 
 
 def level(row, common, scale):
