@@ -62,8 +62,8 @@ class SpecHistory:
     ``anchor``: oldest first, the first ``anchor_runs`` counting runs of the epoch that carry the spec.
     ``valid``: newest first, the newest `VALID_RUNS` valid runs that carry the spec, red ones too.
     ``epoch_id``: the epoch in force for this metric, None before the first was started.
-    ``anchor_ever``: how many runs of the epoch that carry the spec count or once did (trusted by the gate, not
-    superseded), counted up to ``anchor_runs``.
+    ``anchor_ever``: how many runs of the epoch that carry the spec count or once did (trusted by the gate before a
+    mark or a rerun), the attempts of one CI run as one, counted up to ``anchor_runs``.
     ``others``: where ``baseline`` is empty, newest first, newest counting runs of the epoch under other declarations of
     the same metric; `AGGREGATE_STEP` only of the same steps.
     """

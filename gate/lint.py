@@ -23,6 +23,8 @@ FEWEST_VALID = 8
 TIGHT, BLIND = 4.5, 50.0
 """Bands in sd: below the first noise alone turns runs red, above the second nothing would be seen."""
 OFTEN_RED = 0.25
+FEW_BROKEN = 0.25
+"""Of the valid runs: so many may be set aside as broken when the noise is taken."""
 STARVED_RUNS = 5
 
 
@@ -33,9 +35,16 @@ def band_notices(case: Case) -> Iterator[Notice]:
         return
     values = [case.aligned.values(row) for row in rows]
     corridor = Corridor.around(case.baseline.mean, case.spec.constraint)
-    broken = np.concatenate([_mostly_outside(corridor, block) for block in blocks(values, corridor.ref.size)])
-    yield from _width(case, corridor, [row for row, is_broken in zip(values, broken, strict=True) if not is_broken])
+    yield from _width(case, corridor, _examples_of_noise(corridor, values))
     yield from _often_red(case, corridor, values)
+
+
+def _examples_of_noise(corridor: Corridor, values: Rows) -> Rows:
+    """Without the few broken runs; where they are not few, the band is what is wrong, and all of them speak."""
+    broken = np.concatenate([_mostly_outside(corridor, block) for block in blocks(values, corridor.ref.size)])
+    if not 0 < np.count_nonzero(broken) <= FEW_BROKEN * len(values):
+        return values
+    return [row for row, is_broken in zip(values, broken, strict=True) if not is_broken]
 
 
 def _mostly_outside(corridor: Corridor, values: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -100,9 +109,11 @@ def starved(recent_runs: Sequence[RunRef]) -> Iterator[Notice]:
         return
     since = untrusted[-1]
     more = "at least " if len(untrusted) == len(recent_runs) else ""
+    some_count = any(run.counting for run in untrusted)
+    effect = "so that only some of its baselines move" if some_count else "so its baselines stand still"
     text = (
-        f"the last {more}{len(untrusted)} runs of this series are all untrusted, since run {since.run_id} of "
-        f"{since.created_at:%Y-%m-%d}, so its baselines stand still. If a bad run is in the baseline: "
+        f"{more}the last {len(untrusted)} runs of this series are all untrusted, since run {since.run_id} of "
+        f"{since.created_at:%Y-%m-%d}, {effect}. If a bad run is in the baseline: "
         f"driftgate mark-untrusted --run-id ID --reason WHY. If the change is meant to stay: "
         f"driftgate epoch start TEST --from-run {since.run_id} --reason WHY"
     )

@@ -45,6 +45,7 @@ def facts(verdict: Verdict) -> Iterator[str]:
     where = f" on {series.backend} in {series.suite}" if series.backend and series.suite else ""
     yield safe(f"series {series.test_path}{where}, project {series.project}")
     yield "mode shadow: shown only, fails nothing" if verdict.mode == "shadow" else "mode enforced"
+    yield from _epochs(verdict)
     if verdict.provenance.fork:
         yield "NOT EVIDENCE: the run comes from a fork, so neither its red nor its green is proof"
     if verdict.written is not None:
@@ -52,6 +53,19 @@ def facts(verdict: Verdict) -> Iterator[str]:
         why = f": {safe(verdict.written.reason)}" if verdict.written.reason else ""
         again = ", stored before" if verdict.written.repeat else ""
         yield f"written as run {safe(verdict.written.run_id)}, {trust}{again}{why}"
+
+
+def _epochs(verdict: Verdict) -> Iterator[str]:
+    """Since when another level is expected, where somebody said so, and how far its anchor is."""
+    specs_of: dict[str, list[SpecVerdict]] = {}
+    for spec in verdict.specs:
+        if spec.epoch_id is not None:
+            specs_of.setdefault(spec.epoch_id, []).append(spec)
+    wanted = verdict.policy.anchor_runs
+    for epoch_id, specs in specs_of.items():
+        runs = min(len(spec.anchor) for spec in specs)
+        whose = "" if len(specs) == len(verdict.specs) else f" of {', '.join(spec.spec.metric_key for spec in specs)}"
+        yield safe(f"epoch {epoch_id}{whose}: {min(runs, wanted)} of the {wanted} runs of its anchor so far")
 
 
 def summaries(verdict: Verdict, most: int) -> list[SpecSummary]:

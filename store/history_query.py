@@ -204,9 +204,12 @@ def _epoch_rows() -> Select[Any]:
 
 
 def _once_counting_rows(grain: TrustGrain, asked: CTE) -> Select[Any]:
-    """For each spec asked for, in place of points: how many runs of its epoch count or once did, up to those wanted."""
+    """For each spec asked for, in place of points: how many runs of its epoch count or once did, up to those wanted.
+    The attempts of one CI run are one.
+    """
     once = (
-        select(packed_series.c.run_seq)
+        select(func.coalesce(sql_cast(runs.c.ci_run_id, Text), runs.c.run_id).label("run"))
+        .distinct()
         .join(runs, runs.c.seq == packed_series.c.run_seq)
         .where(
             packed_series.c.gate_spec_id == asked.c.id,

@@ -33,9 +33,11 @@ def counting_spec(grain: TrustGrain) -> ColumnElement[bool]:
 
 
 def once_counting_spec(grain: TrustGrain) -> ColumnElement[bool]:
-    """Whether one gate spec of a run may serve, or the gate had let it serve before an operator said otherwise."""
+    """Whether one gate spec of a run may serve, or the gate had let it serve before an operator or a higher attempt
+    took its place.
+    """
     by_gate = runs.c.gate_trusted if grain == "run" else packed_series.c.trusted
-    return or_(counting_spec(grain), and_(by_gate, runs.c.superseded_by.is_(None)))
+    return or_(counting_spec(grain), by_gate)
 
 
 _not_held_back = and_(runs.c.marked.is_(None), runs.c.untrusted_reason.is_(None))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,10 +19,15 @@ def _noisy(build, sd, runs=20, steps=(0,)):
 
 
 def _notices(build, history, value=1.0, policy=None, steps=(0,), **spec):
+    found, trusted = _judged(build, history, value, policy, steps, **spec)
+    assert trusted
+    return found
+
+
+def _judged(build, history, value=1.0, policy=None, steps=(0,), **spec):
     record = build.record(m=dict.fromkeys(steps, value))
     verdict = build.judge(build.spec(**spec), record, build.reader(m=history), policy or build.BALANCED)
-    assert verdict.trusted
-    return {notice.kind: notice.text for notice in verdict.warnings}
+    return {notice.kind: notice.text for notice in verdict.warnings}, verdict.trusted
 
 
 @pytest.mark.parametrize(
@@ -61,6 +67,16 @@ def test_a_broken_run_is_no_example_of_noise(build, sd, kinds):
     usual = [dict.fromkeys(steps, 1 + sd * (-1) ** n) for n in range(19)]
     broken = {step: 1.9 if step < 4 else 1.0 for step in steps}
     assert set(_notices(build, build.past(build.rows([*usual, broken])), steps=steps)) == kinds
+
+
+@pytest.mark.parametrize("widths", [0.2, 0.5, 1.0, 3.0])
+def test_the_worst_bands_are_told_with_their_number(build, widths):
+    """Where noise puts most coordinates of many runs outside, it is the band that is wrong, and no run is set aside."""
+    noise = np.random.default_rng(7).normal(0.0, 0.1 / widths, (20, 6))
+    rows = build.rows([dict(enumerate((1 + row).tolist())) for row in noise])
+    found, _ = _judged(build, build.past(rows), steps=range(6), constraint={"abs_floor_up": 0.1, "abs_floor_down": 0.1})
+    told = float(found["band_too_tight"].split("the band is ")[1].split()[0])
+    assert told == pytest.approx(np.median(0.1 / noise.std(axis=0, ddof=1)), rel=0.06)
 
 
 @pytest.mark.parametrize("runs", [1, 7])

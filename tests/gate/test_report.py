@@ -138,3 +138,16 @@ def test_a_reason_from_a_test_file_is_code_in_the_headline(build):
     """NOT JUDGED may quote a file's content."""
     verdict = replace(build.judge([], build.record()), reason="bad: <b>x</b>")
     assert markdown_report(verdict).startswith("### `gate: NOT JUDGED (bad: <b>x</b>)`")
+
+
+def test_an_epoch_is_told_with_how_far_its_anchor_is(build):
+    """Which epoch, whose metric where it is not all of them, and how many runs its anchor has; nothing without one."""
+    verdict = _failing(build)
+    one, *rest = (replace(spec, epoch_id=None) for spec in verdict.specs)
+    assert "of its anchor so far" not in text_report(replace(verdict, specs=(one, *rest)))
+    moved = replace(one, epoch_id="e1", anchor=("r1", "r2", "r3"))
+    for report in (text_report, markdown_report):
+        told = report(replace(verdict, specs=(moved, *rest)))
+        assert f"epoch e1 of {one.spec.metric_key}: 3 of the 20 runs of its anchor so far" in told
+        everywhere = tuple(replace(spec, epoch_id="e1", anchor=()) for spec in verdict.specs)
+        assert "epoch e1: 0 of the 20 runs of its anchor so far" in report(replace(verdict, specs=everywhere))

@@ -262,6 +262,8 @@ def band_warnings(spec, steps, stored, policy):
     means = {step: reference(stored, step, policy.history) for step in steps}
     ratios = []
     ordinary = [row for row in valid if not mostly_outside(spec, row, means)]
+    if 4 * (len(valid) - len(ordinary)) > len(valid):
+        ordinary = valid
     for step in steps:
         values = [row[step] for row in ordinary if step in row]
         if len(values) >= 8 and max(values) > min(values):

@@ -28,6 +28,14 @@ class TestAnchorEver:
         found = build.history(store, anchor_runs=3)
         assert (_numbers(found.anchor), found.anchor_ever) == ([2.0, 3.0, 4.0], 3)
 
+    def test_a_red_rerun_takes_its_run_out_of_the_anchor_only(self, store: MetricHistoryStore, build):
+        """The anchor loses it; that it was there once is not forgotten, and the attempts of a CI run are one."""
+        store.write_run(build.run(1))
+        store.write_run(build.run(2))
+        store.write_run(build.run(2, facts={"ci_run_attempt": 2}, hours=2, trusted=False))
+        found = build.history(store)
+        assert (_numbers(found.anchor), found.anchor_ever) == ([1.0], 2)
+
     def test_superseded_and_left_out_runs_are_not(self, store: MetricHistoryStore, build):
         """A rerun replaces its attempt, and runs of one CI run never judge each other."""
         store.write_run(build.run(1))
