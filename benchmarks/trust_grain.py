@@ -1,8 +1,8 @@
 """What ``trust = "run"`` costs while one metric is red for weeks, against ``trust = "metric"``.
 
 Simulated nights of four metrics. From night 40 on ``sick`` is off by ten bands for 35 nights. Five nights into that
-``moved`` takes a step of 3 sd of its run mean, shared by all its steps, and ``new`` is declared. Run as
-``python -m benchmarks.trust_grain``; the seed is fixed.
+``moved`` takes a step of 3 sd of its run mean, shared by all its steps, and ``new`` is declared. The seeds are fixed;
+``python -m benchmarks.detection`` prints the table.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import get_args
 
 import numpy as np
 
+from benchmarks.detection.tables import table as as_markdown
 from gate.backtest import Backtest, Proposal, backtest
 from gate.canonical import canonical_json
 from gate.identity import SeriesIdentity, SpecKey
@@ -23,7 +24,7 @@ from gate.policy import GatePolicy
 from gate.spec import Constraint, GateSpec
 from gate.verdict import Status
 
-HISTORIES, NIGHTS, STEPS, SD, BAND = 40, 75, 20, 0.01, 0.05
+NIGHTS, STEPS, SD, BAND = 75, 20, 0.01, 0.05
 SICK_FROM, MOVED_FROM = 40, 45
 LITERAL = {"abs_floor_down": BAND, "abs_floor_up": BAND}
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -112,17 +113,12 @@ LABELS = (
 )
 
 
-def main() -> None:
-    """Print the table, in Markdown."""
-    histories = [history(np.random.default_rng(seed)) for seed in range(HISTORIES)]
-    columns = []
-    for grain in get_args(TrustGrain):
-        proposal = Proposal(SPECS, GatePolicy("balanced"), grain)
-        columns.append(rows([cost(backtest(series, proposal)) for series in histories]))
-    print(f"| {HISTORIES} histories, profile balanced | trust = run | trust = metric |\n|---|---|---|")
-    for label, *cells in zip(LABELS, *columns, strict=True):
-        print(f"| {label} | {' | '.join(cells)} |")
-
-
-if __name__ == "__main__":
-    main()
+def table(histories: int) -> str:
+    """Each of `LABELS` under either grain, over so many histories, as Markdown."""
+    tried = [history(np.random.default_rng(seed)) for seed in range(histories)]
+    grains = get_args(TrustGrain)
+    columns = [
+        rows([cost(backtest(one, Proposal(SPECS, GatePolicy("balanced"), grain))) for one in tried]) for grain in grains
+    ]
+    heads = [f"{histories} histories, profile balanced", *(f'`trust = "{grain}"`' for grain in grains)]
+    return as_markdown(heads, zip(LABELS, *columns, strict=True))

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 
+from benchmarks import trust_grain
 from benchmarks.detection import tables
 from benchmarks.detection.corpus import CorpusMissingError, RealHistory, real_histories
 from benchmarks.detection.judges import GateJudge, Judge, ours
@@ -30,12 +31,13 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "changes": "One metric of five changes at run 40",
         "real": "Real histories, bands suggested from their first 20 runs",
         "reshuffled": "Real runs in other orders",
+        "trust": "One metric red for 35 nights, by the grain of trust",
         "alternatives": "Checks that were tried, one metric: false alarms per run, then the share caught",
         "sizes": "Sizes of the shift check",
     }
 )
 RESHUFFLES = 24
-FULL, QUICK = Plan(targeted=30, ours=10, others=5), Plan(targeted=5, ours=4, others=2)
+FULL, QUICK = Plan(caught=120, quiet=30, ours=10, others=5), Plan(caught=5, quiet=5, ours=4, others=2)
 
 
 def main() -> None:
@@ -73,6 +75,7 @@ def _parts(asked: argparse.Namespace) -> Iterator[tuple[str, str, list[str]]]:
     """Name, table and missed targets of each part, as soon as it is measured."""
     yield from _simulated(asked)
     yield from _real(asked)
+    yield "trust", trust_grain.table(histories=4 if asked.quick else 40), []
     if not asked.quick:
         yield "alternatives", tables.alternatives(histories=300), []
         yield "sizes", tables.sizes(samples=400_000), []

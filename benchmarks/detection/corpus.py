@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from benchmarks.detection.simulate import Floats
 from gate.record import Record, load_record
 
 WALL_TIME = "perf/step_time"
@@ -44,16 +40,6 @@ def real_histories(folder: Path) -> list[RealHistory]:
         raise CorpusMissingError(f"no real histories at {folder}: {error}; give their folder as --corpus") from error
 
 
-def matrix(records: Sequence[Record], metric: str) -> Floats:
-    """The metric's finite values as float64 (runs, steps up to the highest), NaN elsewhere."""
-    points = [dict(_finite(record, metric)) for record in records]
-    highest = max((step for run in points for step in run), default=-1)
-    values = np.full((len(points), highest + 1), np.nan)
-    for row, run in zip(values, points, strict=True):
-        row[list(run)] = list(run.values())
-    return values
-
-
 def metrics_of(history: RealHistory) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for record in history.records for name in record.metrics))
 
@@ -69,9 +55,3 @@ def _history(folder: Path, entry: dict[str, object]) -> RealHistory:
         change=None if change is None else int(str(change)),
         special={int(index): str(text) for index, text in special.items()},
     )
-
-
-def _finite(record: Record, metric: str) -> Iterator[tuple[int, float]]:
-    series = record.metrics.get(metric)
-    pairs = zip(series.steps, series.values, strict=True) if series else ()
-    return ((step, value) for step, value in pairs if step is not None and np.isfinite(value))

@@ -10,11 +10,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.detection.memory import MemoryHistory
 from benchmarks.detection.simulate import Floats
+from benchmarks.detection.stored import as_stored
 from gate.canonical import canonical_json
 from gate.evaluate import evaluate
 from gate.identity import SeriesIdentity, SpecKey
+from gate.past import Past, SeriesPast
 from gate.policy import GatePolicy
 from gate.record import MetricSeries, Record
 from gate.spec import DRIFT_CHECKS, Constraint, GateSpec
@@ -70,7 +71,7 @@ class GateJudge:
 
     def _judged(self, trial: Trial) -> Reds:
         specs = tuple(map(self.configured, trial.specs))
-        records = _records(trial.values, [spec.metric_key for spec in specs])
+        records = records_of(trial.values, [spec.metric_key for spec in specs])
         red: list[bool] = []
         started = time.process_time()
         for verdict in verdicts(specs, records, self.policy):
@@ -82,10 +83,10 @@ class GateJudge:
 
 def verdicts(specs: Sequence[GateSpec], records: Iterator[Record], policy: GatePolicy) -> Iterator[Verdict]:
     """Each record judged against the ones before it, as nights follow each other."""
-    history = MemoryHistory()
-    for record in records:
-        verdict = evaluate(specs, record, identity=IDENTITY, policy=policy, reader=history)
-        history.add(verdict)
+    past = Past(SeriesPast(IDENTITY))
+    for night, record in enumerate(records):
+        verdict = evaluate(specs, record, identity=IDENTITY, policy=policy, reader=past)
+        past.admit(as_stored(night, verdict))
         yield verdict
 
 
@@ -109,7 +110,8 @@ def run_means(values: Floats) -> Floats:
     return np.asarray(np.nanmean(values, axis=2))
 
 
-def _records(values: Floats, names: Sequence[str]) -> Iterator[Record]:
+def records_of(values: Floats, names: Sequence[str]) -> Iterator[Record]:
+    """One for each run of ``values`` float64 (runs, metrics, steps), whose metrics are ``names``."""
     for run in values:
         yield Record({name: _series(points) for name, points in zip(names, run, strict=True)})
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchmarks.detection.corpus import WALL_TIME, RealHistory, matrix, metrics_of
-from benchmarks.detection.judges import GateJudge, declare, verdicts
-from benchmarks.detection.suggest import SUGGEST_FROM, suggest_constraint
+from benchmarks.detection.corpus import WALL_TIME, RealHistory, metrics_of
+from benchmarks.detection.judges import GateJudge, verdicts
+from benchmarks.detection.shadow import suggestions
 from benchmarks.measure import progress
 from gate.record import Record
 from gate.spec import GateSpec
@@ -73,15 +73,14 @@ def judge_real(history: RealHistory, judge: GateJudge, *, wall_time: bool = Fals
 
 
 def suggested(history: RealHistory, *, wall_time: bool) -> Sequence[GateSpec]:
-    """One declaration per metric, ``steps="all"``, its band from the first `SUGGEST_FROM` runs, if they vary."""
-    first = history.records[:SUGGEST_FROM]
+    """One declaration per metric, ``steps="all"``, its band from the first runs, if they vary."""
+    metrics = [metric for metric in metrics_of(history) if (metric == WALL_TIME) == wall_time]
     specs = []
-    for metric in metrics_of(history):
-        if (metric == WALL_TIME) == wall_time:
-            try:
-                specs.append(declare(metric, suggest_constraint(matrix(first, metric))))
-            except ValueError as error:
-                progress(f"{history.name}: {metric} is left out: {error}")
+    for suggestion in suggestions(metrics, history.records):
+        if suggestion.reason:
+            progress(f"{history.name}: {suggestion.spec.metric_key} is left out: {suggestion.reason}")
+        else:
+            specs.append(suggestion.spec)
     return specs
 
 

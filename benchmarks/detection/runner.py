@@ -7,28 +7,33 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
-from benchmarks.detection.judges import HELD, Judge, Trial, declare
+from benchmarks.detection.judges import HELD, Judge, Trial, declare, records_of
 from benchmarks.detection.measure import Outcome, outcome
 from benchmarks.detection.scenarios import Scenario
+from benchmarks.detection.shadow import SHADOW_RUNS, suggestions
 from benchmarks.detection.simulate import Floats, changed_runs
-from benchmarks.detection.suggest import SUGGEST_FROM, suggest_constraint
 from benchmarks.measure import progress
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How many histories: ``targeted`` where the judge is held to the scenario's target, ``ours`` for that judge
-    elsewhere, ``others`` for every other judge.
+    """How many histories: ``caught`` and ``quiet`` where the judge is held to a target of that kind, ``ours`` for that
+    judge elsewhere, ``others`` for every other judge.
+
+    A history tells whether a change is caught once; of a quiet one every run counts.
     """
 
-    targeted: int
+    caught: int
+    quiet: int
     ours: int
     others: int
 
     def count(self, scenario: Scenario, judge: Judge) -> int:
         if judge.name != HELD:
             return self.others
-        return self.targeted if scenario.target else self.ours
+        if scenario.target is None:
+            return self.ours
+        return self.caught if scenario.target.what == "caught" else self.quiet
 
 
 def measured(
@@ -52,8 +57,10 @@ def measure_one(scenario: Scenario, judge: Judge, count: int) -> Outcome:
 
 
 def _trial(scenario: Scenario, values: Floats) -> Trial:
-    specs = tuple(
-        declare(f"train/metric_{index}", scenario.band or suggest_constraint(values[:SUGGEST_FROM, index]))
-        for index in range(scenario.layout.metrics)
-    )
+    metrics = [f"train/metric_{index}" for index in range(scenario.layout.metrics)]
+    if scenario.band is None:
+        first = list(records_of(values[:SHADOW_RUNS], metrics))
+        specs = tuple(one.spec for one in suggestions(metrics, first))
+    else:
+        specs = tuple(declare(metric, scenario.band) for metric in metrics)
     return Trial(values, specs, scenario.stop_from)

@@ -30,7 +30,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """``band`` None: what `suggest_constraint` makes of the first runs. ``quick``: part of the short table."""
+    """``band`` None: what `driftgate suggest` makes of the first runs. ``quick``: part of the short table."""
 
     name: str
     noise: Noise

@@ -20,9 +20,8 @@ def targets(measured: Measured) -> str:
     for scenario, outcomes in measured:
         if scenario.target is not None:
             share = _held_to(scenario.target, next(found for found in outcomes if found.judge == HELD))
-            met = "met" if is_met(scenario.target, share) else "**MISSED**"
-            rows.append([scenario.name, _words(scenario.target), _share(share), met])
-    return table(["history", "target", "measured, with its 95 % interval", ""], rows)
+            rows.append([scenario.name, _words(scenario.target), *_verdict(scenario.target, share)])
+    return table(["history", "target", "measured", "95 % interval", "met"], rows)
 
 
 def missed_targets(measured: Measured) -> list[str]:
@@ -35,7 +34,13 @@ def missed_targets(measured: Measured) -> list[str]:
 
 
 def is_met(target: Target, share: Share) -> bool:
+    """As a point: what was measured is no worse than the bound."""
     return share.value <= target.bound if target.what == "false_alarms" else share.value >= target.bound
+
+
+def is_clear(target: Target, share: Share) -> bool:
+    """With its interval: the bound is met even by the worse end of it."""
+    return share.high <= target.bound if target.what == "false_alarms" else share.low >= target.bound
 
 
 def quiet(measured: Measured) -> str:
@@ -115,6 +120,14 @@ def _held_to(target: Target, found: Outcome) -> Share:
     return found.false_alarms if target.what == "false_alarms" else found.caught_within(target.within)
 
 
+def _verdict(target: Target, share: Share) -> list[str]:
+    """The cells that say what was measured and how surely that meets the target."""
+    met = "**MISSED**"
+    if is_met(target, share):
+        met = "with its interval" if is_clear(target, share) else "as a point only"
+    return [f"{_percent(share.value)} ({share.hits} of {share.of})", _interval(share), met]
+
+
 def _words(target: Target) -> str:
     if target.what == "false_alarms":
         return f"at most 1 red run in {1 / target.bound:g}"
@@ -135,7 +148,11 @@ def _real_row(found: RealOutcome) -> list[str]:
 
 
 def _share(share: Share) -> str:
-    return f"{_percent(share.value)} ({_percent(share.low)} to {_percent(share.high)}; {share.hits} of {share.of})"
+    return f"{_percent(share.value)} ({_interval(share)}; {share.hits} of {share.of})"
+
+
+def _interval(share: Share) -> str:
+    return f"{_percent(share.low)} to {_percent(share.high)}"
 
 
 def _percent(value: float) -> str:

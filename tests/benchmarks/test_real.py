@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks.detection.corpus import CorpusMissingError, matrix, real_histories
+from benchmarks.detection.corpus import CorpusMissingError, real_histories
 from benchmarks.detection.judges import ours
 from benchmarks.detection.pages import fill
 from benchmarks.detection.real import judge_real, reshuffled
@@ -50,14 +50,6 @@ def test_a_trusted_broken_run_is_told(folder):
     found = judge_real(history, BALANCED)
     blind = type(found)(history, "blind", wall_time=False, reds=())
     assert (blind.missed, blind.delay, blind.good) == ((BROKEN, NOT_FINITE), None, False)
-
-
-def test_the_matrix_has_nan_where_nothing_finite_is(folder):
-    """Steps keep their columns."""
-    (history,) = real_histories(folder)
-    values = matrix(history.records, "train/loss")
-    assert values.shape == (RUNS, 12)
-    assert np.argwhere(np.isnan(values)).tolist() == [[NOT_FINITE, 5]]
 
 
 def test_reshuffled_histories_hold_ordinary_runs_before_changed_ones(folder):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 
 from benchmarks.detection import tables
 from benchmarks.detection.alternatives import Rule, exceedance, level, median_error, reds, trim_factor
 from benchmarks.detection.judges import HELD, Reds
-from benchmarks.detection.measure import outcome
+from benchmarks.detection.measure import outcome, share_of
 from benchmarks.detection.runner import Plan, measure_one
 from benchmarks.detection.scenarios import Change, Layout, Noise, Scenario, Target, sds
 
@@ -42,6 +43,19 @@ def test_a_target_is_missed_where_too_few_are_caught():
         assert ("**MISSED**" in tables.targets(measured)) == bool(missed)
 
 
+def test_a_target_is_met_as_a_point_or_with_its_interval():
+    """Thirty of thirty leave 88 % possible; of a hundred and twenty, all or all but one clear 95 %, and three do not."""
+    for late, of, expected in ((0, 30, "point"), (0, 120, "interval"), (1, 120, "interval"), (3, 120, "point")):
+        (row,) = tables.targets([(DRIFT, [judged(*[49] * (of - late), *[None] * late)])]).splitlines()[2:]
+        assert row.endswith({"point": "| as a point only |", "interval": "| with its interval |"}[expected])
+
+
+def test_few_false_alarms_are_held_against_the_upper_end():
+    """None of 400 runs red leaves 1 % possible, which is more than the promised 1 in 200; none of 2000 does not."""
+    few = Target("false_alarms", 1 / 200)
+    assert [tables.is_clear(few, share_of([False] * of)) for of in (400, 2000)] == [False, True]
+
+
 def test_a_judge_that_sees_nothing_is_told_as_such():
     """No delay is a number where most histories were never caught."""
     found = measure_one(DRIFT, NeverRed(), 3)
@@ -59,8 +73,10 @@ def test_a_history_without_change_tells_false_alarms_alone():
 
 def test_targets_get_the_most_histories():
     """The judge that is held to a target is measured best."""
-    plan = Plan(targeted=30, ours=10, others=4)
-    assert plan.count(DRIFT, NeverRed()) == 30
+    plan = Plan(caught=120, quiet=30, ours=10, others=4)
+    assert plan.count(DRIFT, NeverRed()) == 120
+    assert plan.count(replace(DRIFT, target=Target("false_alarms", 1 / 200)), NeverRed()) == 30
+    assert plan.count(replace(DRIFT, target=None), NeverRed()) == 10
 
 
 def test_the_constants_of_the_shift_check_are_what_simulation_gives():
