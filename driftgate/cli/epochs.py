@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -53,6 +54,13 @@ def start(
             )
         except ValueError as error:
             raise ConfigError(str(error)) from None
+        started = [epoch for epoch in store.list_epochs(config.project, identity) if epoch.epoch_id == result.epoch_id]
+    for epoch in started:
+        if epoch.begins_at > datetime.now(UTC):
+            say(
+                f"driftgate: this epoch begins in the future, at {moment(epoch.begins_at)}, since the newest stored run is "
+                "from then; runs before that belong to the one before. Give --from-run to begin earlier"
+            )
     tell(session, result, f"epoch {result.epoch_id} started; {_flipped(result)}", epoch_id=result.epoch_id)
 
 

@@ -1,5 +1,9 @@
 """``driftgate epoch``: an intended change is accepted, listed, taken back."""
 
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 LATER = {"begins_at", "started_at", "undone_at"}
@@ -156,3 +160,15 @@ def test_refused(person, words, told):
     assert (answer.code, answer.out, len(answer.lines)) == (2, "", 1)
     assert told in answer.err
     assert person.json("epoch", "list")["epochs"] == []
+
+
+def test_an_epoch_that_begins_in_the_future_is_told(person, stepped):
+    """The newest run's clock was ahead: until then every run would belong to the epoch before."""
+    ahead = (datetime.now(UTC) + timedelta(hours=20)).strftime("%Y-%m-%d %H:%M:%S.000000")
+    with closing(sqlite3.connect(person.home / ".driftgate" / "history.db")) as database:
+        database.execute("UPDATE runs SET created_at = ? WHERE seq = (SELECT max(seq) FROM runs)", (ahead,))
+        database.commit()
+    told = person.call("epoch", "start", "test_a.py", "--reason", "AdamW")
+    assert told.code == 0
+    assert "begins in the future" in told.err
+    assert "--from-run" in told.err
