@@ -24,6 +24,11 @@ app = typer.Typer(help="Accept an intended change of level.", no_args_is_help=Tr
 
 _COLUMNS = ("epoch", "test", "suite", "metric", "first run", "begins", "state", "started", "by", "reason")
 
+_BEGINS_LATER = (
+    "this epoch begins in the future, at {}, since the newest stored run is from then; runs before that belong to the "
+    "epoch before. Give --from-run to begin earlier"
+)
+
 
 @app.command("start", cls=Command)
 @command
@@ -54,13 +59,10 @@ def start(
             )
         except ValueError as error:
             raise ConfigError(str(error)) from None
-        started = [epoch for epoch in store.list_epochs(config.project, identity) if epoch.epoch_id == result.epoch_id]
-    for epoch in started:
-        if epoch.begins_at > datetime.now(UTC):
-            say(
-                f"driftgate: this epoch begins in the future, at {moment(epoch.begins_at)}, since the newest stored run is "
-                "from then; runs before that belong to the one before. Give --from-run to begin earlier"
-            )
+        epochs = store.list_epochs(config.project, identity)
+    for epoch in epochs:
+        if epoch.epoch_id == result.epoch_id and epoch.begins_at > datetime.now(UTC):
+            say(f"driftgate: {_BEGINS_LATER.format(moment(epoch.begins_at))}")
     tell(session, result, f"epoch {result.epoch_id} started; {_flipped(result)}", epoch_id=result.epoch_id)
 
 
