@@ -110,7 +110,7 @@ class Model:
     def lift_rule(self, rule: str) -> None:
         self.rules.discard(rule)
         for run in self.runs:
-            if run.hold == rule and run.superseded_by is None:
+            if run.hold == rule:
                 run.hold = next((other for other in run.selectors if other in self.rules), None)
 
     def start(self, epoch: Epoch, *, backdated: bool) -> None:
