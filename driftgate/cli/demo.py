@@ -61,7 +61,7 @@ def demo(
     drifted = _second_act(nightly)
     nightly.say(_next_steps(folder, broken, drifted))
     if session.json:
-        print_json({"schema": 1, "bug": to_json(broken.judgement.verdict), "drift": to_json(drifted.judgement.verdict)})
+        print_json(to_json(broken.judgement.verdict) | {"drift": to_json(drifted.judgement.verdict)})
     raise typer.Exit(JobExit.FINE)
 
 

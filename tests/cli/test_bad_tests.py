@@ -87,7 +87,7 @@ def test_no_registration(person):
     assert "no registration; write register_cpu_ci(...)" in answer.err
     answer = person.call("gate", "test_a.py", "--records", person.record(1.0))
     assert (answer.code, len(answer.lines)) == (2, 1)
-    assert "give --backend and --suite" in answer.err
+    assert "give both --backend and --suite" in answer.err
 
 
 def test_no_declaration(person):

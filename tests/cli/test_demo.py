@@ -10,24 +10,31 @@ import pytest
 
 
 def test_the_whole_loop(person, clean):
-    """Nights until a baseline stands, a bug, NOT TRUSTED, and commands for looking around that work; inside CI, too."""
+    """A baseline, a bug, then a drift that the corridor never sees; commands for looking around that work; in CI, too."""
     clean.setenv("CI", "true")
     answer = person.call("demo", "--nights", "4")
     assert (answer.code, answer.err) == (0, "")
-    nights = re.findall(r"^  night +(\d): test passed in .* s; gate: (\w+ ?\w*) \(", answer.out, re.MULTILINE)
-    assert nights == [(str(n), "TRUSTED") for n in range(1, 5)] + [("5", "NOT TRUSTED")]
-    assert re.search(r"train/ppo_kl step \d+: .* bands above the mean .* of 4 runs", answer.out)
+    nights = re.findall(r"^  night +(\d+): test passed in .* s; gate: (\w+ ?\w*) \(", answer.out, re.MULTILINE)
+    assert [int(number) for number, _ in nights] == list(range(1, len(nights) + 1))
+    outcomes = [outcome for _, outcome in nights]
+    assert outcomes[:5] == ["TRUSTED"] * 4 + ["NOT TRUSTED"]
+    assert (outcomes[5:].count("TRUSTED") >= 16, outcomes[-1]) == (True, "NOT TRUSTED")
+    bug, drift = answer.out.split("The bug is fixed.")
+    assert re.search(r"train/ppo_kl step \d+: .* bands above the mean .* of 4 runs", bug)
+    assert re.search(r"(shift|anchor|spread) fail: ", drift)
+    assert "corridor fail" not in drift
     assert "The database is .driftgate/demo/history.db" in answer.out
-    shown = [line.split()[1:] for line in answer.out.splitlines() if line.startswith("  driftgate ")]
-    assert [person.call(*words).code for words in shown] == [0, 0, 0]
+    shown = re.findall(r"^  \S.*driftgate ((?:baseline|runs) .*)$", answer.out, re.MULTILINE)
+    assert [person.call(*words.split()).code for words in shown] == [0, 0, 0, 0]
 
 
 def test_again_and_as_json(person):
-    """An earlier demo's folder is made anew; the verdict on the last night alone is on stdout."""
+    """An earlier demo's folder is made anew; the verdicts on the bug and on the drift alone are on stdout."""
     person.write(".driftgate/demo/driftgate.toml", "")
     person.write(".driftgate/demo/history.db", "of an earlier version")
     found = person.json("demo", "--nights", "4")
-    assert (found["schema"], found["verdict"], found["written"]["trusted"]) == (1, "not_trusted", False)
+    for verdict in (found, found["drift"]):
+        assert (verdict["schema"], verdict["verdict"], verdict["written"]["trusted"]) == (1, "not_trusted", False)
 
 
 def test_an_interruption(person):
