@@ -24,7 +24,8 @@ def test_the_whole_loop(person, clean):
     assert re.search(r"(shift|anchor|spread) fail: ", drift)
     assert "corridor fail" not in drift
     assert "The database is .driftgate/demo/history.db" in answer.out
-    shown = re.findall(r"^  \S.*driftgate ((?:baseline|runs) .*)$", answer.out, re.MULTILINE)
+    _, next_steps = answer.out.split("Look around:")
+    shown = re.findall(r"^  .*?driftgate ((?:baseline|runs) .*)$", next_steps, re.MULTILINE)
     assert [person.call(*words.split()).code for words in shown] == [0, 0, 0, 0]
 
 
