@@ -25,7 +25,7 @@ def test_the_whole_loop(person, clean):
     assert "corridor fail" not in drift
     assert "The database is .driftgate/demo/history.db" in answer.out
     _, next_steps = answer.out.split("Look around:")
-    shown = re.findall(r"^  .*?driftgate ((?:baseline|runs) .*)$", next_steps, re.MULTILINE)
+    shown = re.findall(r"^  .*? ((?:baseline|runs) .*)$", next_steps, re.MULTILINE)
     assert [person.call(*words.split()).code for words in shown] == [0, 0, 0, 0]
 
 
