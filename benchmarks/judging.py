@@ -25,7 +25,7 @@ from store.sql_store import SqlMetricHistoryStore
 
 def rows() -> list[Row]:
     short, long = _gate_rows(runs=20, steps=100, target_ms=10.0), _gate_rows(runs=200, steps=1000, target_ms=250.0)
-    return [*short, *long, _checks()]
+    return [*short, *long, _checks(metrics=1, target_ms=5.0), _checks(metrics=5)]
 
 
 def _gate_rows(*, runs: int, steps: int, target_ms: float) -> list[Row]:
@@ -51,13 +51,13 @@ def _gate_rows(*, runs: int, steps: int, target_ms: float) -> list[Row]:
     ]
 
 
-def _checks() -> Row:
-    """All checks and warnings over 10,000 coordinates of five metrics: anchor and baseline full, nothing read."""
-    steps, runs, target_ms = 2000, 45, 5.0
+def _checks(*, metrics: int, target_ms: float | None = None) -> Row:
+    """All checks and warnings over 10,000 coordinates: anchor and baseline full, nothing read."""
+    steps, runs = 10_000 // metrics, 45
     values = Workload.of(runs + 1, steps).values
     all_steps = np.arange(steps)
     prepared = []
-    for index, spec in enumerate(specs()):
+    for index, spec in enumerate(specs()[:metrics]):
         stored = tuple(_stored(run, all_steps, values[run, index]) for run in range(runs))
         newest = stored[:-21:-1]
         history = SpecHistory(newest, stored[:20], newest)
@@ -67,7 +67,9 @@ def _checks() -> Row:
         assert judge_prepared([Case.prepare(*one, POLICY) for one in prepared])[0]
 
     ours = median_seconds(check, repeat=31) * 1e3
-    what = f"all checks and warnings, 5 x {steps} coordinates, full anchor, after the read"
+    what = f"all checks and warnings, {metrics} x {steps} coordinates, full anchor, after the read"
+    if target_ms is None:
+        return Row(what, ours, "ms", "", None)
     return Row(what, ours, "ms", f"<= {target_ms:g} ms", ours <= target_ms)
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gate.alignment import Alignment
 from gate.baseline import Baseline
+from gate.corridor import Corridor
 from gate.history import POINT_COUNT_RUNS, SpecHistory, StoredSeries
 from gate.policy import GatePolicy
 from gate.selection import Selection
@@ -21,7 +22,8 @@ from gate.verdict import CheckColumns, SpecCheck, Status
 class Case:
     """One gate spec of one run, prepared for its checks.
 
-    ``anchor``: the values of the epoch's first runs, all of them; a reference only where the anchor `is_full`.
+    ``corridor`` is around the baseline. ``anchor``: the values of the epoch's first runs, all of them; a reference only
+    where the anchor `is_full`.
     """
 
     spec: GateSpec
@@ -29,6 +31,7 @@ class Case:
     history: SpecHistory
     aligned: Alignment
     baseline: Baseline
+    corridor: Corridor
     anchor: Baseline
     policy: GatePolicy
 
@@ -39,7 +42,8 @@ class Case:
         baseline = Baseline.aligned(history.baseline, aligned, policy.history, newest)
         anchor_rows = history.anchor[: policy.anchor_runs] if spec.checks else ()
         anchor = Baseline.aligned(anchor_rows, aligned, policy.anchor_runs)
-        return cls(spec, selection, history, aligned, baseline, anchor, policy)
+        corridor = Corridor.around(baseline.mean, spec.constraint)
+        return cls(spec, selection, history, aligned, baseline, corridor, anchor, policy)
 
     @property
     def rows(self) -> Sequence[StoredSeries]:

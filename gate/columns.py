@@ -13,6 +13,8 @@ Rows = Sequence[NDArray[np.float64]] | NDArray[np.float64]
 """Equally long rows of float64, NaN marking no value: a list of arrays, or a matrix."""
 LARGEST_POWER = 1000
 """Powers of two that scale by no more than this can be multiplied with their inverse."""
+USUAL_SQUARES = (1e-280, 1e280)
+"""A sum of squares in between has lost nothing to overflow or underflow."""
 BLOCK = 2**14
 """So many numbers are worked on at a time, more only where one row has more: few calls, and all in the cache."""
 
@@ -54,14 +56,33 @@ def column_means(values: Rows, size: int | None = None) -> NDArray[np.float64]:
 def column_sds(values: Rows, mean: NDArray[np.float64], least: int = 2) -> NDArray[np.float64]:
     """The sample sd (ddof 1) of each column of ``values`` (r, m) around ``mean`` (m,); NaN below ``least`` >= 2 values.
 
-    Each column is scaled to about 1 by a power of two, so that squares neither overflow nor vanish.
+    Where squares may overflow or vanish each column is scaled to about 1 by a power of two.
     """
     parts = blocks(values, mean.size)
+    squares = _plain_squares(parts, mean)
+    if len(values) >= least and np.all((squares > USUAL_SQUARES[0]) & (squares < USUAL_SQUARES[1])):
+        return np.sqrt(squares / (len(values) - 1))
+    return _scaled_sds(parts, mean, len(values), least)
+
+
+def _plain_squares(parts: Sequence[NDArray[np.float64]], mean: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The sum of squares around ``mean`` of each column; NaN where a value is missing."""
+    squares = np.zeros(mean.size)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for block in parts:
+            deviations = block - mean
+            squares += np.einsum("ij,ij->j", deviations, deviations)
+    return squares
+
+
+def _scaled_sds(
+    parts: Sequence[NDArray[np.float64]], mean: NDArray[np.float64], rows: int, least: int
+) -> NDArray[np.float64]:
     low, high = _bounds(parts, mean.size)
     _, exponent = np.frexp(np.fmax(np.abs(low), np.abs(high)))
     scale = np.ldexp(1.0, np.clip(-exponent, -LARGEST_POWER, LARGEST_POWER))
     scaled_mean = mean * scale
-    squares, count = np.zeros(mean.size), np.full(mean.size, len(values))
+    squares, count = np.zeros(mean.size), np.full(mean.size, rows)
     for block in parts:
         deviations = block * scale
         deviations -= scaled_mean

@@ -17,11 +17,11 @@ def levels_of(rows: Sequence[NDArray[np.float64]]) -> tuple[NDArray[np.float64],
 
     numpy adds a row pairwise, in an order that its length decides, so that equal rows have equal levels.
     """
+    parts = blocks(rows, rows[0].size)
     with np.errstate(over="ignore", invalid="ignore"):
-        levels = _row_means(rows, 1.0)
-    return (levels, 1.0) if np.all(np.abs(levels) <= HUGE) else (_row_means(rows, DOWN), DOWN)
+        levels = _row_means(parts)
+    return (levels, 1.0) if np.all(np.abs(levels) <= HUGE) else (_row_means([part * DOWN for part in parts]), DOWN)
 
 
-def _row_means(rows: Sequence[NDArray[np.float64]], scale: float) -> NDArray[np.float64]:
-    size = rows[0].size
-    return np.concatenate([np.add.reduce(block * scale, axis=1) / size for block in blocks(rows, size)])
+def _row_means(parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    return np.concatenate([np.add.reduce(part, axis=1) / part.shape[1] for part in parts])

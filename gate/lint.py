@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
+from operator import is_
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +34,11 @@ def band_notices(case: Case) -> Iterator[Notice]:
     rows = case.history.valid[:VALID_RUNS]
     if len(rows) < FEWEST_VALID or not case.selection.steps.size:
         return
-    values = [case.aligned.values(row) for row in rows]
-    corridor = Corridor.around(case.baseline.mean, case.spec.constraint)
+    values = np.array([case.aligned.values(row) for row in rows])
+    corridor = case.corridor
+    if not corridor.excludes(values).any():  # most nights: nothing to set aside and nothing red
+        yield from _width(case, corridor, values)
+        return
     yield from _width(case, corridor, _examples_of_noise(corridor, values))
     yield from _often_red(case, corridor, values)
 
@@ -58,7 +62,7 @@ def _mostly_outside(corridor: Corridor, values: NDArray[np.float64]) -> NDArray[
 
 def _width(case: Case, corridor: Corridor, values: Rows) -> Iterator[Notice]:
     """By the median over the coordinates; those without noise or without a reference say nothing about the band."""
-    sd = column_sds(values, column_means(values, corridor.ref.size), FEWEST_VALID)
+    sd = column_sds(values, _means(case, values), FEWEST_VALID)
     known = np.flatnonzero((sd > 0) & ~np.isnan(corridor.ref))
     if not known.size:
         return
@@ -76,6 +80,15 @@ def _width(case: Case, corridor: Corridor, values: Rows) -> Iterator[Notice]:
     if typical > BLIND:
         kind, advice = "band_blind", f"above {BLIND:g} it would not see anything: narrow it"
     yield Notice(kind, f"{text}; {advice}", case.spec.metric_key)
+
+
+def _means(case: Case, values: Rows) -> NDArray[np.float64]:
+    """On most nights the valid runs are the baseline's, and their mean is known."""
+    rows, size = case.history.valid[:VALID_RUNS], case.selection.steps.size
+    known = len(values) == len(rows) == case.policy.history and all(map(is_, rows, case.rows))
+    if known and not any(np.isnan(block).any() for block in blocks(values, size)):
+        return case.baseline.mean
+    return column_means(values, size)
 
 
 def _often_red(case: Case, corridor: Corridor, values: Rows) -> Iterator[Notice]:

@@ -20,9 +20,8 @@ def check_corridor(case: Case) -> Answer:
 
 
 def recent_comparison(case: Case) -> Comparison:
-    corridor = Corridor.around(case.baseline.mean, case.spec.constraint)
     active = case.judgeable & (case.baseline.n >= case.policy.corridor_needs)
-    return Comparison("the corridor", corridor, case.baseline.n, active, _reasons)
+    return Comparison("the corridor", case.corridor, case.baseline.n, active, _reasons)
 
 
 def _reasons(case: Case, corridor: Corridor, at: NDArray[np.intp]) -> Iterator[str]:

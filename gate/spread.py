@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gate.case import Answer, Case
-from gate.columns import blocks
+from gate.columns import USUAL_SQUARES, blocks
 from gate.drift import Comparable, Move, move_of
 from gate.history import RunRef
 from gate.numbers import written
@@ -28,8 +28,6 @@ LEAST_RATIO = 1.25
 """However steady the anchor's spread is, it may become so many times larger or smaller."""
 TIMES_SHIFT = 1.15
 """On the multipliers of `shift`, 2.3 for its 2.0: the second question about a gate spec must cost hardly any reds."""
-USUAL = (1e-280, 1e280)
-"""A sum of squares in between has lost nothing to overflow or underflow."""
 LOG_LARGEST = math.log(sys.float_info.max)
 
 
@@ -76,7 +74,7 @@ def log_spreads(
 def _log_sds(block: NDArray[np.float64], mean: NDArray[np.float64]) -> NDArray[np.float64]:
     with np.errstate(over="ignore", invalid="ignore"):
         squares, log_scale = _squares(block - mean), np.zeros(len(block))
-    if not np.all((squares > USUAL[0]) & (squares < USUAL[1])):
+    if not np.all((squares > USUAL_SQUARES[0]) & (squares < USUAL_SQUARES[1])):
         squares, log_scale = _scaled_squares(block, mean)
     with np.errstate(divide="ignore"):
         logs: NDArray[np.float64] = log_scale + np.log(squares / (mean.size - 1)) / 2
@@ -85,7 +83,7 @@ def _log_sds(block: NDArray[np.float64], mean: NDArray[np.float64]) -> NDArray[n
 
 def _squares(rest: NDArray[np.float64]) -> NDArray[np.float64]:
     """The sum of squares of each row around its own mean; overwrites ``rest``."""
-    rest -= rest.mean(axis=1, keepdims=True)
+    rest -= np.add.reduce(rest, axis=1, keepdims=True) / rest.shape[1]
     squares: NDArray[np.float64] = np.einsum("ij,ij->i", rest, rest)
     return squares
 
