@@ -38,7 +38,7 @@ def anchor_lost(case: Case) -> Iterator[Notice]:
     if case.spec.checks and left < wanted <= case.history.anchor_ever:
         text = (
             f"{case.spec.metric_key}: anchor lost: of its {counted(wanted, 'run')} only {left} still count; "
-            f"anchor and shift are inactive until there are {wanted} again"
+            f"the drift checks are inactive until there are {wanted} again"
         )
         yield Notice("anchor_lost", text, case.spec.metric_key)
 

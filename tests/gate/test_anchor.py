@@ -114,7 +114,7 @@ def test_a_lost_anchor_is_warned_of(build, left, ever, warned):
     assert bool(texts) == warned
     if warned:
         assert texts == [
-            f"m: anchor lost: of its 20 runs only {left} still count; anchor and shift are inactive until there are 20 again"
+            f"m: anchor lost: of its 20 runs only {left} still count; the drift checks are inactive until there are 20 again"
         ]
 
 
