@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
@@ -21,9 +21,6 @@ from gate.policy import GatePolicy
 from gate.rejudge import claims_of, rejudge, stored_verdict
 from gate.summary import BaselineSummary, summarise
 from gate.verdict import Outcome, SpecVerdict, Verdict
-
-TRIED = "dry run"
-"""The id of an epoch that is not stored."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,20 +91,8 @@ class _Change:
     grain: TrustGrain
 
 
-def marked(series: SeriesPast, run_ids: Collection[str], *, trusted: bool) -> SeriesPast:
-    """The series as it would be with these runs marked; a superseded run is never marked trusted."""
-    wanted = frozenset(run_ids)
-    changed = (
-        replace(run, trusted=trusted, marked=trusted)
-        if run.run_id in wanted and not (trusted and run.superseded_by is not None)
-        else run
-        for run in series.runs
-    )
-    return replace(series, runs=tuple(changed))
-
-
 def mark_effects(before: SeriesPast, after: SeriesPast, policy: GatePolicy, grain: TrustGrain = "run") -> Effects:
-    """What a change of marks moves and flips: ``after`` has the same runs, some with other trust (see `marked`).
+    """What a change of marks moves and flips: ``after`` has the same runs, some with other trust.
 
     Each later run is judged once by the declarations and the policy of its stored verdict, the others being as stored
     but for the change itself. Not told: a verdict that differs from the stored one for other reasons, and one that
@@ -115,17 +100,6 @@ def mark_effects(before: SeriesPast, after: SeriesPast, policy: GatePolicy, grai
     """
     change = _Change(before, after, policy, grain)
     return Effects(_trust_changes(change), tuple(_moved_means(change)), tuple(_flips(change)))
-
-
-def new_epoch(series: SeriesPast, metric_key: str | None = None, from_run: str | None = None) -> PastEpoch:
-    """An epoch to try: from a run on, or after the newest. Raises DriftgateError where there is no such run."""
-    runs = series.runs if from_run is None else tuple(run for run in series.runs if run.run_id == from_run)
-    if not runs:
-        path = series.identity.test_path
-        raise DriftgateError(f"{path} has no run {from_run or 'at all'}; `driftgate runs list {path}` shows them")
-    created_at, seq = runs[-1].place
-    position = max((epoch.position for epoch in series.epochs), default=0) + 1
-    return PastEpoch(position, TRIED, metric_key, (created_at, seq + 1 if from_run is None else seq))
 
 
 def epoch_effects(series: SeriesPast, epoch: PastEpoch, policy: GatePolicy, grain: TrustGrain = "run") -> Effects:

@@ -83,3 +83,6 @@ def _load(name: str) -> ModuleType:
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
+
+
+sys.modules["faults"] = _load("faults")

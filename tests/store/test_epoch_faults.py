@@ -3,44 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 
 import pytest
-from sqlalchemy import event
+from faults import Broken, at_statement, break_off
 from sqlalchemy.engine import make_url
 
 from store.contract import RunFilter
 from store.opening import open_store
 
 ALL = RunFilter(limit=1000)
-
-
-@contextmanager
-def at_statement(store, number: int, action) -> Iterator[list[str]]:
-    """Do something just before the ``number``-th statement from now; yields what was reached."""
-    seen: list[str] = []
-
-    def before(_connection, _cursor, statement, *_more):
-        seen.append(statement)
-        if len(seen) == number:
-            action()
-
-    engine = store._connections._engine
-    event.listen(engine, "before_cursor_execute", before)
-    try:
-        yield seen
-    finally:
-        event.remove(engine, "before_cursor_execute", before)
-
-
-class Broken(Exception):
-    """The fault that a test injects."""
-
-
-def _break():
-    raise Broken
 
 
 def _stored(store):
@@ -62,7 +34,7 @@ def _breaking(store, call):
     while True:
         number += 1
         before = _stored(store)
-        with at_statement(store, number, _break) as seen:
+        with at_statement(store, number, break_off) as seen:
             try:
                 answer = call()
             except Broken:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 import psycopg
 import pytest
 import servers
+from faults import Broken, at_statement, break_off
 from sqlalchemy import event, make_url
 
 from gate.errors import ConfigError
@@ -20,32 +21,6 @@ from store.errors import SchemaMismatch, StoreUnavailable
 from store.opening import open_store
 
 ALL = RunFilter(limit=1000)
-
-
-@contextmanager
-def at_statement(store, number: int, action):
-    """Do something just before the ``number``-th statement from now (counted from 1); yields what was reached."""
-    seen: list[str] = []
-
-    def before(_connection, _cursor, statement, *_more):
-        seen.append(statement)
-        if len(seen) == number:
-            action()
-
-    engine = store._connections._engine
-    event.listen(engine, "before_cursor_execute", before)
-    try:
-        yield seen
-    finally:
-        event.remove(engine, "before_cursor_execute", before)
-
-
-class Broken(Exception):
-    """The fault that a test injects."""
-
-
-def _break():
-    raise Broken
 
 
 def test_a_write_that_breaks_off_leaves_nothing(store, build):
@@ -57,7 +32,7 @@ def test_a_write_that_breaks_off_leaves_nothing(store, build):
     number, broken = 0, True
     while broken:
         number += 1
-        with at_statement(store, number, _break) as seen:
+        with at_statement(store, number, break_off) as seen:
             try:
                 store.write_run(rerun)
             except Broken:
@@ -74,7 +49,7 @@ def test_a_mark_that_breaks_off_changes_nothing(store, build):
     number, broken = 0, True
     while broken:
         number += 1
-        with at_statement(store, number, _break) as seen:
+        with at_statement(store, number, break_off) as seen:
             try:
                 assert store.mark_untrusted(**build.BY, ci_run_id=7) == 2
             except Broken:
