@@ -24,6 +24,11 @@ from gate.policy import GatePolicy
 ROWS: dict[KeyPath, type[Any]] = {
     ("suites", "*"): model.Suite,
     ("cadences", "*"): model.Cadence,
+    ("requests",): model.RequestRules,
+    ("requests", "scopes", "*"): model.ScopeRequest,
+    ("changes",): model.ChangeRules,
+    ("retry",): model.Retry,
+    ("retry", "rules", "*"): model.FailureRule,
     ("write",): model.WriteRule,
     ("timeouts",): model.Timeouts,
     ("enforcement",): model.Enforcement,

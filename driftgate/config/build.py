@@ -11,9 +11,14 @@ from driftgate.config.checks import complaints_about
 from driftgate.config.keys import REQUIRED
 from driftgate.config.model import (
     Cadence,
+    ChangeRules,
     Config,
     Enforcement,
+    FailureRule,
     ProvenanceConfig,
+    RequestRules,
+    Retry,
+    ScopeRequest,
     StoreConfig,
     Suite,
     Timeouts,
@@ -88,7 +93,10 @@ def _assembled(base: Path, repository: Path, tables: _Tables) -> Config:
         generations=top.get("generations", ()),
         suites={name: Suite(name, **row) for name, row in tables.rows("suites").items()},
         cadences={name: Cadence(name, **row) for name, row in tables.rows("cadences").items()},
+        requests=_requests(tables),
+        changes=ChangeRules(**tables.section("changes")),
         write=WriteRule(**tables.section("write")),
+        retry=_retry(tables),
         timeouts=Timeouts(**tables.section("timeouts")),
         enforcement=Enforcement(**tables.section("enforcement")),
         store=StoreConfig(**{**store, "url": resolved_url(store["url"], base)}),
@@ -96,6 +104,17 @@ def _assembled(base: Path, repository: Path, tables: _Tables) -> Config:
         sources={dotted(path): entry.source for path, entry in tables.entries.items()},
         **({"command": top["command"]} if "command" in top else {}),
     )
+
+
+def _requests(tables: _Tables) -> RequestRules:
+    own = tables.section("requests")
+    scopes = {label: ScopeRequest(label, **row) for label, row in tables.rows("requests", "scopes").items()}
+    return RequestRules(**{**own, "scopes": scopes, "generations": tables.section("requests", "generations")})
+
+
+def _retry(tables: _Tables) -> Retry:
+    rules = {name: FailureRule(name, **row) for name, row in tables.rows("retry", "rules").items()}
+    return Retry(**{**tables.section("retry"), "rules": rules})
 
 
 def _nfc(name: str) -> str:

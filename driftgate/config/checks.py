@@ -13,7 +13,7 @@ from gate.wording import listed, nearest
 
 def complaints_about(config: Config) -> list[str]:
     """One line for each contradiction, naming the key."""
-    return [*_suites(config), *_roots(config), *_cadences(config), *_timeouts(config)]
+    return [*_suites(config), *_roots(config), *_cadences(config), *_requests(config), *_timeouts(config)]
 
 
 def _suites(config: Config) -> Iterator[str]:
@@ -40,6 +40,17 @@ def _cadences(config: Config) -> Iterator[str]:
         entered = Counter(entry for cadence in config.cadences.values() for entry in getattr(cadence, field))
         for entry in (entry for entry, count in entered.items() if count > 1):
             yield f"cadences: {entry!r} stands in the {field} of more than one cadence; keep one"
+
+
+def _requests(config: Config) -> Iterator[str]:
+    for label, request in config.requests.scopes.items():
+        yield from _unknown(("requests", "scopes", label, "scope"), request.scope.all_except, config.labels)
+        only = request.only_generation
+        yield from _unknown(
+            ("requests", "scopes", label, "only_generation"), [only] if only else [], config.generations
+        )
+    for label, generation in config.requests.generations.items():
+        yield from _unknown(("requests", "generations", label), [generation], config.generations)
 
 
 def _timeouts(config: Config) -> Iterator[str]:

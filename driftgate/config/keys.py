@@ -15,6 +15,8 @@ LONGEST_HISTORY = 500
 """Runs: the store looks at no more than these."""
 FEWEST_SHIFT_RUNS, MOST_SHIFT_RUNS = 5, 20
 LONGEST_TIMEOUT_S = 604_800.0
+MOST_ATTEMPTS = 10
+LONGEST_RETRY_WAIT_S = 86_400.0
 MOST_GPUS = 1024
 MOST_SHARDS = 256
 
@@ -89,6 +91,7 @@ KEYS: Table = {
             "needs": values.texts,
             "shards": values.integer(1, MOST_SHARDS),
             "command": values.command,
+            "retry": values.flag,
         }
     },
     "cadences": {
@@ -102,7 +105,30 @@ KEYS: Table = {
             "writes": values.flag,
         }
     },
+    "requests": {
+        "prefix": values.text,
+        "generation_prefix": values.text,
+        "scopes": {
+            "*": {"scope": values.scope, "over_cadence": values.flag, "only_generation": values.text},
+        },
+        "generations": {"*": values.text},
+        "bypass_fast_fail": values.texts,
+    },
+    "changes": {"harmless": values.texts},
     "write": {"events": values.texts, "branch": values.text, "pr_label_writes": values.flag},
+    "retry": {
+        "enabled": values.flag,
+        "max_attempts": values.integer(1, MOST_ATTEMPTS),
+        "wait": values.not_negative(LONGEST_RETRY_WAIT_S),
+        "rules": {
+            "*": {
+                "exceptions": values.texts,
+                "patterns": values.patterns,
+                "timeouts": values.flag,
+                "retry": values.flag,
+            }
+        },
+    },
     "timeouts": {
         "timeout_per_file": SECONDS,
         "retry_timeout_increase": SECONDS,
@@ -116,6 +142,8 @@ KEYS: Table = {
 
 REQUIRED: dict[KeyPath, tuple[str, ...]] = {
     ("suites",): ("backend",),
+    ("requests", "scopes"): ("scope",),
+    ("retry", "rules"): ("retry",),
     ("gate", "defaults"): ("steps", "constraint"),
 }
 """What each row of these tables must have, once all sources are merged."""

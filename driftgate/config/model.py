@@ -16,7 +16,10 @@ BACKENDS: tuple[Backend, ...] = ("cpu", "cuda", "rocm")
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """One CI job's worth of tests on one kind of hardware. ``command`` None: the root's or the built-in one."""
+    """One CI job's worth of tests on one kind of hardware. ``command`` None: the root's or the built-in one.
+
+    ``retry`` None: as ``[retry] enabled`` says.
+    """
 
     name: str
     backend: Backend
@@ -27,6 +30,7 @@ class Suite:
     needs: tuple[str, ...] = ()
     shards: int = 1
     command: tuple[str, ...] | None = None
+    retry: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,61 @@ class Scope:
 
     kind: Literal["all", "none"] = "none"
     all_except: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeRequest:
+    """A pull request's label that sets a scope. It counts where the cadence itself has none, or always where
+    ``over_cadence``; ``only_generation`` narrows it to the tests that support no other generation.
+    """
+
+    label: str
+    scope: Scope
+    over_cadence: bool = False
+    only_generation: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRules:
+    """What pull request labels may ask for: ``prefix`` + a label of ``[labels]`` asks for its tests; ``scopes`` in
+    order of precedence; ``generations`` maps a label to the generation that tests are to run on.
+    """
+
+    prefix: str = "run-ci-"
+    generation_prefix: str = "run-on-"
+    scopes: Mapping[str, ScopeRequest] = field(default_factory=dict)
+    generations: Mapping[str, str] = field(default_factory=dict)
+    bypass_fast_fail: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRules:
+    """``harmless``: globs of paths whose change needs no suite; ``*`` matches ``/`` too."""
+
+    harmless: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FailureRule:
+    """One class of failures: the final traceback's exception is one of ``exceptions``, or one of ``patterns`` is found
+    in that traceback, or (``timeouts``) the attempt ran out of time. ``retry``: whether another attempt may help.
+    """
+
+    name: str
+    exceptions: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+    timeouts: bool = False
+    retry: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """``max_attempts`` counts the first attempt; ``wait`` seconds lie between two. ``rules`` in order: first match."""
+
+    enabled: bool = False
+    max_attempts: int = 3
+    wait: float = 30.0
+    rules: Mapping[str, FailureRule] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +193,10 @@ class Config:
     generations: tuple[str, ...]
     suites: Mapping[str, Suite]
     cadences: Mapping[str, Cadence]
+    requests: RequestRules
+    changes: ChangeRules
     write: WriteRule
+    retry: Retry
     timeouts: Timeouts
     enforcement: Enforcement
     store: StoreConfig

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Callable
 from typing import Any
@@ -63,11 +64,34 @@ def positive(most: float) -> Parser:
     return parse
 
 
+def not_negative(most: float) -> Parser:
+    """A number from 0, NaN and infinity refused, up to and including ``most``."""
+
+    def parse(value: Any) -> float:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or math.isnan(value) or not 0 <= value <= most:
+            raise RefusedValueError(f"found {shown(value)}, expected a number from 0, at most {most:g}")
+        return float(value)
+
+    return parse
+
+
 def texts(value: Any) -> tuple[str, ...]:
     """A list of distinct non-empty strings."""
     items = _strings(value)
     if len(set(items)) != len(items):
         raise RefusedValueError(f"found {shown(value)}, expected each entry once")
+    return items
+
+
+def patterns(value: Any) -> tuple[str, ...]:
+    """A list of distinct regular expressions."""
+    items = texts(value)
+    for item in items:
+        try:
+            re.compile(item)
+        except (re.error, OverflowError) as error:
+            raise RefusedValueError(f"found {shown(item)} ({error}), expected regular expressions") from None
     return items
 
 

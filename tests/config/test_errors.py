@@ -11,7 +11,12 @@ MISTAKES = [
     ("[gate]\nhistroy = 3", "gate.histroy: unknown key (did you mean 'history'?); valid: profile"),
     ('[suites.a]\nbackend = "cpu"\ngpu = 1', "suites.a.gpu: unknown key (did you mean 'gpus'?)"),
     ('[gate.defaults."a/b"]\nstep = "all"', "gate.defaults.\"a/b\".step: unknown key (did you mean 'steps'?)"),
-    ("[retry]\nx = 1", "retry: unknown key"),
+    ("[retry]\nx = 1", "retry.x: unknown key"),
+    ("[retry]\nwait = -1", "retry.wait: found -1, expected a number from 0"),
+    ('[retry.rules.a]\nretry = true\npatterns = ["("]', "retry.rules.a.patterns: found"),
+    ("[retry.rules.a]\ntimeouts = true", "retry.rules.a: needs retry"),
+    ('[requests.generations]\nrun-on-mars = "mars"', "requests.generations.run-on-mars: unknown 'mars'"),
+    ("[service]\nx = 1", "service: unknown key"),
     # wrong types
     ("project = 3", "project: found 3, expected a non-empty string"),
     ('project = " "', "project: found ' ', expected a non-empty string"),
