@@ -11,13 +11,11 @@ from driftgate.config.model import BACKENDS, Config
 from driftgate.harness.attempts import Runnable
 from driftgate.harness.records import SEED_METRIC
 from driftgate.harness.registrations import Registration
-from driftgate.harness.test_files import TestFile, read_test_file, root_of
+from driftgate.harness.test_files import TestFile, read_test_file, root_of, unregistered
 from gate.errors import ConfigError, Problem, SourceError
 from gate.identity import SeriesIdentity
 from gate.spec import GateSpec
 from gate.wording import listed, nearest
-
-_UNREGISTERED = "no registration; write register_cpu_ci(...), register_cuda_ci(...) or register_rocm_ci(...)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +88,7 @@ def check_known(option: str, name: str | None, valid: Iterable[str]) -> None:
 
 def _problems(test: TestFile) -> Iterator[Problem]:
     yield from test.problems
-    if not test.problems and not test.registrations:
-        yield Problem(test.test_path, 0, "", "", _UNREGISTERED)
+    yield from unregistered(test)
 
 
 def _registrations(test: TestFile, backend: str | None, suite: str | None) -> list[Registration]:

@@ -15,6 +15,10 @@ from gate.source import Source, parse_source
 from gate.spec import GateSpec
 
 LARGEST_FILE_BYTES = 1 << 20
+_UNREGISTERED = (
+    "no registration; write register_cpu_ci(...), register_cuda_ci(...) or register_rocm_ci(...) at its top level, "
+    "else it would silently never run"
+)
 _MARKERS = {backend: marker for marker, backend in MARKER_BACKENDS.items()}
 
 
@@ -54,6 +58,13 @@ def read_test_file(path: Path, root: Path, config: Config, *, refuse_symlinks: b
     problems += [_forbidden(name, found) for found in forbidden]
     allowed = tuple(found for found in registrations if found not in forbidden)
     return TestFile(path, name, allowed, specs, tuple(problems))
+
+
+def unregistered(test: TestFile) -> tuple[Problem, ...]:
+    """The one problem of a file that was read and does not even try to register itself; none for any other file."""
+    if test.registrations or any(problem.call in ("", *MARKER_BACKENDS) for problem in test.problems):
+        return ()
+    return (Problem(test.test_path, 0, "", "", _UNREGISTERED),)
 
 
 def series_path(path: Path, root: Path) -> str:
