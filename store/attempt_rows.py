@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from gate.identity import SeriesIdentity
 from store.addressing import address, this_series
 from store.connections import queue
-from store.contract import Attempt
-from store.schema import attempts
+from store.contract import Attempt, AttemptFilter
+from store.schema import attempts, series
 from store.series_row import insert_new, lock_series
+
+_IDENTITY = (series.c.project, series.c.test_path, series.c.backend, series.c.suite)
+_FACTS = (
+    "ci_run_id",
+    "ci_run_attempt",
+    "test_attempt",
+    "attempt_class",
+    "duration_s",
+    "started_at",
+    "exit_code",
+)
 
 
 def record_attempts(connection: Connection, given: Sequence[Attempt]) -> int:
@@ -26,6 +37,38 @@ def record_attempts(connection: Connection, given: Sequence[Attempt]) -> int:
     for identity in sorted(by_series):
         new += _record_series(connection, identity, list(by_series[identity].values()))
     return new
+
+
+def list_attempts(connection: Connection, project: str, where: AttemptFilter) -> list[Attempt]:
+    """By series, the newest start first, in one statement."""
+    newest_first = (attempts.c.started_at.desc(), attempts.c.id.desc())
+    place = func.row_number().over(partition_by=attempts.c.series_id, order_by=newest_first)
+    found = (
+        select(*_IDENTITY, *(attempts.c[name] for name in _FACTS), place.label("place"))
+        .join(series, series.c.id == attempts.c.series_id)
+        .where(series.c.project == project, *_conditions(where))
+        .subquery()
+    )
+    chosen = select(found).order_by(*(found.c[column.name] for column in _IDENTITY), found.c.place)
+    if where.newest is not None:
+        chosen = chosen.where(found.c.place <= where.newest)
+    return [
+        Attempt(
+            identity=SeriesIdentity(row.project, row.test_path, row.backend, row.suite),
+            **{name: getattr(row, name) for name in _FACTS},
+        )
+        for row in connection.execute(chosen)
+    ]
+
+
+def _conditions(where: AttemptFilter) -> list[ColumnElement[bool]]:
+    given: Mapping[ColumnElement[Any], Any] = {
+        attempts.c.attempt_class: where.attempt_class,
+        series.c.backend: where.backend,
+        series.c.suite: where.suite,
+    }
+    since = [] if where.since is None else [attempts.c.started_at >= where.since]
+    return since + [column == value for column, value in given.items() if value is not None]
 
 
 def _record_series(connection: Connection, identity: SeriesIdentity, rows: list[dict[str, Any]]) -> int:

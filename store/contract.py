@@ -15,7 +15,16 @@ from gate.history import History
 from gate.identity import Coordinate, SeriesIdentity, SpecKey
 from gate.past import SeriesPast, TrustGrain
 from store.operations import ActionResult, Epoch, MarkRequest, SeriesEffects, TrustEvent
-from store.stored import Attempt, NewRun, RunFilter, RunValues, SeriesSummary, SeriesValues, StoredRun
+from store.stored import (
+    Attempt,
+    AttemptFilter,
+    NewRun,
+    RunFilter,
+    RunValues,
+    SeriesSummary,
+    SeriesValues,
+    StoredRun,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ActionResult",
     "Attempt",
+    "AttemptFilter",
     "Epoch",
     "MarkRequest",
     "MetricHistoryStore",
@@ -171,6 +181,10 @@ class MetricHistoryStore(Protocol):
 
         Raises: ValueError (a number of the CI run or of an attempt out of range, naming it).
         """
+        ...
+
+    def list_attempts(self, project: str, where: AttemptFilter) -> list[Attempt]:
+        """Attempts by series (test path, backend, suite), the newest start first."""
         ...
 
     def get_run(self, project: str, run_id: str) -> RunValues:

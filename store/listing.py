@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, or_, select
 
 from gate.identity import SeriesIdentity, SpecKey
 from store.addressing import address, among, bound_list, this_series
@@ -50,8 +50,21 @@ def list_series(connection: Connection, project: str) -> list[SeriesSummary]:
         .scalar_subquery()
     )
     counting = case((and_(runs.c.trusted, runs.c.superseded_by.is_(None)), 1))
+    trusted = (
+        select(runs.c.series_id, func.max(runs.c.created_at).label("newest"))
+        .where(runs.c.project == project, runs.c.trusted)
+        .group_by(runs.c.series_id)
+        .subquery()
+    )
+    after_trusted = case((or_(trusted.c.newest.is_(None), runs.c.created_at > trusted.c.newest), 1))
     counts = (
-        select(runs.c.series_id, func.count().label("runs"), func.count(counting).label("counting"))
+        select(
+            runs.c.series_id,
+            func.count().label("runs"),
+            func.count(counting).label("counting"),
+            func.count(after_trusted).label("streak"),
+        )
+        .outerjoin(trusted, trusted.c.series_id == runs.c.series_id)
         .where(runs.c.project == project)
         .group_by(runs.c.series_id)
         .subquery()
@@ -59,7 +72,15 @@ def list_series(connection: Connection, project: str) -> list[SeriesSummary]:
     last = runs.alias("last")
     columns = (series.c.project, series.c.test_path, series.c.backend, series.c.suite)
     rows = connection.execute(
-        select(*columns, counts.c.runs, counts.c.counting, last.c.run_id, last.c.created_at, last.c.trusted)
+        select(
+            *columns,
+            counts.c.runs,
+            counts.c.counting,
+            counts.c.streak,
+            last.c.run_id,
+            last.c.created_at,
+            last.c.trusted,
+        )
         .select_from(series.outerjoin(counts, counts.c.series_id == series.c.id).outerjoin(last, last.c.seq == newest))
         .where(series.c.project == project)
         .order_by(*columns)
@@ -72,6 +93,7 @@ def list_series(connection: Connection, project: str) -> list[SeriesSummary]:
             last_run_id=row.run_id,
             last_run_at=row.created_at,
             last_trusted=row.trusted,
+            untrusted_streak=row.streak or 0,
         )
         for row in rows
     ]

@@ -19,6 +19,7 @@ from store.connections import Connections
 from store.contract import (
     ActionResult,
     Attempt,
+    AttemptFilter,
     Epoch,
     MarkRequest,
     NewRun,
@@ -138,6 +139,11 @@ class SqlMetricHistoryStore:
         for attempt in attempts:
             check_attempt(attempt)
         return self._connections.write(lambda connection: attempt_rows.record_attempts(connection, attempts))
+
+    def list_attempts(self, project: str, where: AttemptFilter) -> list[Attempt]:
+        if where.newest is not None:
+            check_limit(where.newest)
+        return self._connections.read(lambda connection: attempt_rows.list_attempts(connection, project, where))
 
     def get_run(self, project: str, run_id: str) -> RunValues:
         (found,) = self.get_runs(project, [run_id])

@@ -101,8 +101,22 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
+class AttemptFilter:
+    """Which attempts to read; None does not filter. ``since``: started at or after it.
+
+    ``newest``: at most so many of each series, of those that the other fields let through.
+    """
+
+    since: datetime | None = None
+    attempt_class: str | None = None
+    backend: str | None = None
+    suite: str | None = None
+    newest: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SeriesSummary:
-    """One row of a listing of series."""
+    """One row of a listing of series. ``untrusted_streak``: how many runs came after the newest trusted one."""
 
     identity: SeriesIdentity
     runs: int
@@ -110,6 +124,7 @@ class SeriesSummary:
     last_run_id: str | None
     last_run_at: datetime | None
     last_trusted: bool | None
+    untrusted_streak: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gate.identity import SeriesIdentity
 from gate.provenance import Provenance
-from store.contract import Attempt, MetricHistoryStore, RunFilter
+from store.contract import Attempt, AttemptFilter, MetricHistoryStore, RunFilter
 from store.errors import NotFound, StoreConflict
 
 ON_ONE_STORE = settings(
@@ -428,6 +428,17 @@ class TestListings:
         assert (known.identity, known.runs, known.counting) == (build.IDENTITY, 2, 1)
         assert (known.last_run_id, known.last_run_at, known.last_trusted) == (newest.run_id, newest.created_at, False)
 
+    @pytest.mark.parametrize(
+        ("trusted", "streak"), [([], 0), ([True], 0), ([False], 1), ([True, False, False], 2), ([False, True], 0)]
+    )
+    def test_how_many_runs_came_after_the_newest_trusted_one(self, store: MetricHistoryStore, build, trusted, streak):
+        """By time; a series that was never trusted counts all of its runs."""
+        store.record_attempts([_attempt(build.IDENTITY, 1)])
+        for number, is_trusted in reversed(list(enumerate(trusted, start=1))):
+            store.write_run(build.run(number, trusted=is_trusted))
+        (found,) = store.list_series("default")
+        assert found.untrusted_streak == streak
+
     def test_specs_are_listed_by_newest_use(self, store: MetricHistoryStore, build):
         """By the time of the run that used them last."""
         keys = [build.key("a"), build.key("b"), build.key("c")]
@@ -468,6 +479,45 @@ class TestListings:
         later = replace(local, started_at=local.started_at + timedelta(seconds=1))
         assert store.record_attempts([local, later, local]) == 2
         assert store.record_attempts([]) == 0
+
+    def test_attempts_come_back_as_they_were_given(self, store: MetricHistoryStore, build):
+        """By series, newest start first; another project's are not there."""
+        other = replace(build.IDENTITY, suite="other")
+        given_ones = [
+            replace(_attempt(build.IDENTITY, 2), started_at=build.START + timedelta(hours=2), attempt_class="pass"),
+            replace(_attempt(build.IDENTITY, 1), exit_code=None, ci_run_id=None, ci_run_attempt=None),
+            _attempt(other, 1),
+        ]
+        store.record_attempts([given_ones[1], given_ones[2], given_ones[0]])
+        store.record_attempts([_attempt(replace(build.IDENTITY, project="foreign"), 1)])
+        assert store.list_attempts("default", AttemptFilter()) == given_ones
+        assert store.list_attempts("unknown", AttemptFilter()) == []
+
+    @pytest.mark.parametrize(
+        ("where", "expected"),
+        [
+            ({"attempt_class": "pass"}, [4, 2]),
+            ({"since": datetime(2024, 1, 1, 3, tzinfo=UTC)}, [4, 3]),
+            ({"newest": 1}, [4]),
+            ({"newest": 1, "attempt_class": "fail"}, [3]),
+            ({"backend": "cuda", "suite": "nightly-8-gpu"}, [4, 3, 2, 1]),
+            ({"backend": "cpu"}, []),
+            ({"suite": "unknown"}, []),
+        ],
+    )
+    def test_attempts_are_filtered(self, store: MetricHistoryStore, build, where, expected):
+        """The newest of each series are taken of those that pass every other filter."""
+        classes = {1: "fail", 2: "pass", 3: "fail", 4: "pass"}
+        store.record_attempts(
+            [
+                replace(_attempt(build.IDENTITY, n), started_at=build.START + timedelta(hours=n), attempt_class=name)
+                for n, name in classes.items()
+            ]
+        )
+        found = store.list_attempts("default", AttemptFilter(**where))
+        assert [attempt.test_attempt for attempt in found] == expected
+        with pytest.raises(ValueError, match="limit 0"):
+            store.list_attempts("default", AttemptFilter(newest=0))
 
 
 def _attempt(identity: SeriesIdentity, number: int) -> Attempt:
