@@ -18,7 +18,8 @@ def test_the_whole_loop(person, clean):
     assert [int(number) for number, _ in nights] == list(range(1, len(nights) + 1))
     outcomes = [outcome for _, outcome in nights]
     assert outcomes[:5] == ["TRUSTED"] * 4 + ["NOT TRUSTED"]
-    assert (outcomes[5:].count("TRUSTED") >= 16, outcomes[-1]) == (True, "NOT TRUSTED")
+    assert outcomes[5:] == ["TRUSTED"] * (len(outcomes) - 6) + ["NOT TRUSTED"]
+    assert len(outcomes) > 5 + 16
     bug, drift = answer.out.split("The bug is fixed.")
     assert re.search(r"train/ppo_kl step \d+: .* bands above the mean .* of 4 runs", bug)
     assert re.search(r"(shift|anchor|spread) fail: ", drift)
