@@ -80,13 +80,17 @@ class TestReport:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """``not_run`` are the tests after the one that stopped the run. ``exit`` follows the rule of `combined`."""
+    """``not_run`` are the tests after the one that stopped the run. ``exit`` follows the rule of `combined`.
+
+    ``provenance`` is what is the same for all tests of the call.
+    """
 
     policy: RunPolicy
     tests: tuple[TestReport, ...]
     skipped: tuple[SkippedTest, ...]
     not_run: tuple[SeriesIdentity, ...]
     interrupted: bool
+    provenance: Provenance = field(default_factory=Provenance)
 
     @property
     def exit(self) -> JobExit:
@@ -142,6 +146,7 @@ def run_files(
         skipped=given.skipped,
         not_run=tuple(test.identity for test in given.ready[len(reports) :]),
         interrupted=interruption.requested is not None,
+        provenance=runner.provenance,
     )
 
 
