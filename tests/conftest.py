@@ -9,8 +9,13 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from store import migrate
+
+if settings.get_current_profile_name() == "default":  # in CI hypothesis loads "ci" itself: the same examples each time
+    settings.register_profile("untimed", deadline=None)
+    settings.load_profile("untimed")
 
 
 def _load(name: str):
