@@ -6,16 +6,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gate.verdict import SpecVerdict, Status, Verdict
+from gate.verdict import Notice, SpecVerdict, Status, Verdict
 
+NOT_EVIDENCE = "NOT EVIDENCE: the run comes from a fork, so neither its red nor its green is proof"
 _LONGEST = 500
+_SINCE_THEN = "provenance"
+"""The kind of the notice that says what is not as it was at the last trusted run."""
 _OUTCOMES = {"trusted": "TRUSTED", "not_trusted": "NOT TRUSTED", "not_judged": "NOT JUDGED"}
 
 
 @dataclass(frozen=True, slots=True)
 class SpecSummary:
-    """One gate spec. ``reasons`` of its checks, then ``deviations``, worst first; ``more`` deviations are not told."""
+    """One gate spec. ``reasons`` of its checks, then ``deviations``: the worst status first and, of one status, the
+    largest number of bands; ``more`` deviations are not told.
+    """
 
     title: str
     status: Status
@@ -47,7 +53,8 @@ def facts(verdict: Verdict) -> Iterator[str]:
     yield "mode shadow: shown only, fails nothing" if verdict.mode == "shadow" else "mode enforced"
     yield from _epochs(verdict)
     if verdict.provenance.fork:
-        yield "NOT EVIDENCE: the run comes from a fork, so neither its red nor its green is proof"
+        yield NOT_EVIDENCE
+    yield from (safe(notice.text) for notice in verdict.warnings if _is_fact(notice))
     if verdict.written is not None:
         trust = "trusted" if verdict.written.trusted else "untrusted"
         why = f": {safe(verdict.written.reason)}" if verdict.written.reason else ""
@@ -82,13 +89,17 @@ def safe(text: str) -> str:
 
 
 def warnings(verdict: Verdict) -> list[str]:
-    return [safe(f"{notice.kind}: {notice.text}") for notice in verdict.warnings]
+    return [safe(f"{notice.kind}: {notice.text}") for notice in verdict.warnings if not _is_fact(notice)]
+
+
+def _is_fact(notice: Notice) -> bool:
+    return notice.kind == _SINCE_THEN
 
 
 def _summary(spec: SpecVerdict, most: int) -> SpecSummary:
     worst = spec.worst
     deviating = np.flatnonzero(worst >= Status.OUTSIDE)
-    told = deviating[np.argsort(-worst[deviating], kind="stable")][:most]
+    told = deviating[np.lexsort((-_bands_away(spec)[deviating], -worst[deviating]))][:most]
     reasons = [f"{name} {check.status.label}: {check.reason}" for name, check in spec.checks.items() if check.reason]
     return SpecSummary(
         title=safe(f"{spec.spec.metric_key} {spec.spec.key.steps_key}"),
@@ -99,6 +110,20 @@ def _summary(spec: SpecVerdict, most: int) -> SpecSummary:
         deviations=tuple(safe("; ".join(_sentences(spec, index))) for index in told.tolist()),
         more=deviating.size - told.size,
     )
+
+
+def _bands_away(spec: SpecVerdict) -> NDArray[np.float64]:
+    """Float64 (m,): how many bands each value lies from the mean it is farthest from; 0 where nothing tells."""
+    farthest = np.zeros(spec.steps.size)
+    for check in spec.columns.values():
+        if check.mean is None or check.lo is None or check.hi is None:
+            continue
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            above = spec.values > check.mean
+            band = np.where(above, check.hi / 2 - check.mean / 2, check.mean / 2 - check.lo / 2)
+            bands = np.abs(spec.values / 2 - check.mean / 2) / band
+        farthest = np.fmax(farthest, bands)
+    return farthest
 
 
 def _sentences(spec: SpecVerdict, index: int) -> list[str]:

@@ -13,7 +13,7 @@ from gate.provenance import Provenance
 from gate.record import Record
 from gate.report import markdown_report, text_report
 from gate.report_markdown import code
-from gate.verdict import Written
+from gate.verdict import Notice, Written
 
 HOSTILE = [
     "::error::owned",
@@ -63,6 +63,33 @@ def test_deviations_are_capped_and_counted(build):
     text = text_report(_failing(build, size=1000), most=4)
     assert text.count(" bands above ") == 4
     assert "    - and 996 more" in text
+
+
+def test_the_farthest_deviation_is_told_first(build):
+    """By the number of bands, above or below, whatever the step; equal ones in step order; errors before all."""
+    past = dict.fromkeys(range(6), 1.0)
+    run = build.record(m={0: 1.15, 1: 0.5, 2: 1.15, 3: 3.0, 4: 1.0, 5: float("nan")})
+    verdict = build.judge(build.spec(), run, build.reader(m=build.rows([past] * 3)))
+    told = [line for line in text_report(verdict).splitlines() if line.startswith("    - m step ")]
+    assert [line.split(":")[0][-1] for line in told] == ["5", "3", "1", "0", "2"]
+
+
+@pytest.mark.parametrize("extreme", [1.7e308, -1.7e308, 5e-324, 0.0])
+def test_numbers_at_the_edge_of_doubles_have_a_place_too(build, extreme):
+    """Bands of zero and distances beyond the largest double are told without a warning of numpy."""
+    no_band = {"abs_floor_up": 0.0, "abs_floor_down": 0.0}
+    past = dict.fromkeys(range(2), -extreme)
+    run = build.record(m=dict.fromkeys(range(2), extreme))
+    verdict = build.judge(build.spec(constraint=no_band), run, build.reader(m=build.rows([past] * 3)))
+    assert text_report(verdict).count("    - m step ") == (2 if extreme else 0)
+
+
+def test_what_changed_since_the_last_trusted_run_is_a_fact(build):
+    """It answers the first question, so it is told with the facts and not as a warning."""
+    verdict = replace(_failing(build), warnings=(Notice("provenance", "against the last trusted run r: changed: x"),))
+    for report in (text_report(verdict), markdown_report(verdict)):
+        assert report.count("against the last trusted run r: changed: x") == 1
+        assert "warning" not in report
 
 
 def test_mode_written_and_fork_are_told(build):
