@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
+from graphlib import CycleError, TopologicalSorter
 
 from driftgate.config.model import Config
 from driftgate.config.schema import dotted
@@ -21,6 +22,11 @@ def _suites(config: Config) -> Iterator[str]:
         if suite.generation is not None or suite.backend == "cuda":
             yield from _unknown(("suites", name, "generation"), [suite.generation or ""], config.generations)
         yield from _unknown(("suites", name, "needs"), suite.needs, config.suites)
+    try:
+        TopologicalSorter({name: suite.needs for name, suite in config.suites.items()}).prepare()
+    except CycleError as error:
+        circle = " needs ".join(reversed(error.args[1]))
+        yield f"suites: they wait for each other, so that none starts: {circle}; take one out of needs"
 
 
 def _roots(config: Config) -> Iterator[str]:

@@ -57,6 +57,12 @@ MISTAKES = [
     ("[timeouts]\ncap = 1000", "timeouts.timeout_per_file: 1200 is above timeouts.cap 1000"),
     ("[timeouts]\ntimeout_per_file = 86401", "timeouts.timeout_per_file: 86401 is above timeouts.cap 86400"),
     ('[suites.a]\nbackend = "cpu"\nshards = 0', "suites.a.shards: found 0, expected an integer from 1"),
+    (
+        '[suites.stage-a-cpu]\nneeds = ["stage-a-cpu"]',
+        "suites: they wait for each other, so that none starts: stage-a-cpu",
+    ),
+    ('[suites.stage-a-cpu]\nneeds = ["stage-c-8-gpu-h100"]', "stage-a-cpu needs stage-c-8-gpu-h100 needs stage-a-cpu"),
+    ('generations = ["a", "a"]', "generations: found ['a', 'a'], expected each entry once"),
     # forms
     ('[cadences.a]\ncrons = ["0 15 * *"]', "cadences.a.crons: found '0 15 * *', expected five cron fields"),
     ('[cadences.a]\nscope = "some"', 'cadences.a.scope: found \'some\', expected "all", "none" or'),
