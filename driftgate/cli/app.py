@@ -7,7 +7,21 @@ from typing import Annotated
 import typer
 
 import driftgate
-from driftgate.cli import backtest, baseline, database, demo, epochs, gate, history, init, marks, run, runs, suggest
+from driftgate.cli import (
+    backtest,
+    baseline,
+    database,
+    demo,
+    epochs,
+    gate,
+    history,
+    init,
+    marks,
+    rerun_policy,
+    run,
+    runs,
+    suggest,
+)
 from driftgate.cli.output import print_text
 from driftgate.cli.tree import Command, Root
 
@@ -51,4 +65,5 @@ app.add_typer(runs.app, name="runs")
 app.command("mark-untrusted", cls=Command)(marks.mark_untrusted)
 app.command("mark-trusted", cls=Command)(marks.mark_trusted)
 app.add_typer(epochs.app, name="epoch")
+app.command("rerun-policy", cls=Command)(rerun_policy.rerun_policy)
 app.add_typer(database.app, name="db")

@@ -9,8 +9,10 @@ import pytest
 CHECKOUT = Path(__file__).parents[2]
 MODULES = [
     "driftgate.config.load",
+    "driftgate.harness.job_names",
     "driftgate.harness.policy",
     "driftgate.harness.registrations",
+    "driftgate.harness.rerun_policy",
     "driftgate.harness.test_files",
     "driftgate.harness.trigger",
     "driftgate.markers",
