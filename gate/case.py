@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ from gate.policy import GatePolicy
 from gate.selection import Selection
 from gate.spec import GateSpec
 from gate.verdict import CheckColumns, SpecCheck, Status
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,6 +37,7 @@ class Case:
     corridor: Corridor
     anchor: Baseline
     policy: GatePolicy
+    _made: dict[Callable[[Case], Any], Any] = field(default_factory=dict, repr=False)
 
     @classmethod
     def prepare(cls, spec: GateSpec, selection: Selection, history: SpecHistory, policy: GatePolicy) -> Case:
@@ -65,6 +69,12 @@ class Case:
         found = np.ones(self.selection.steps.size, np.bool_)
         found[list(self.selection.errors)] = False
         return found
+
+    def once(self, make: Callable[[Case], T]) -> T:
+        """``make`` of this case, worked out at the first call: checks that need the same thing share it."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return cast("T", self._made[make])
 
     def statuses(self, initial: Status) -> NDArray[np.int8]:
         """A status for every coordinate: ERROR where selection found no judgeable value, else ``initial``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import median
 
 import numpy as np
@@ -47,9 +48,13 @@ class Move:
         return abs(self.moved) > self.allowed
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Comparable:
-    """The anchor, the newest runs and the judged one over the steps that all have: ``common``, bool (m,)."""
+    """The anchor, the newest runs and the judged one over the steps that all have: ``common``, bool (m,).
+
+    ``values``: those of the anchor's runs, of the newest that came after it, oldest first, and of the judged run.
+    ``mean_band``: the mean over the common steps of the tighter band around the anchor.
+    """
 
     case: Case
     common: NDArray[np.bool_]
@@ -61,10 +66,10 @@ class Comparable:
         times_noise = multiplier(case.policy.anchor_runs, case.policy.shift_runs)
         if times_noise is None or not is_long_enough(case):
             return None
-        common = common_steps(case)
+        common = case.once(common_steps)
         return cls(case, common, times_noise) if is_comparable(case, common) else None
 
-    @property
+    @cached_property
     def steps(self) -> int:
         return int(np.count_nonzero(self.common))
 
@@ -73,12 +78,12 @@ class Comparable:
         """How a reason begins."""
         return f"{self.case.spec.metric_key}: over {counted(self.steps, 'step')}"
 
+    @cached_property
     def values(self) -> list[NDArray[np.float64]]:
-        """Those of the anchor's runs, of the newest that came after it, oldest first, and of the judged run."""
         return self._values_with(self.case.rows[: self.case.policy.shift_runs - 1])
 
+    @cached_property
     def mean_band(self) -> float:
-        """The mean over the common steps of the tighter band around the anchor."""
         corridor = Corridor.around(self.case.anchor.mean[self.common], self.case.spec.constraint)
         return reduced("mean", np.minimum(corridor.up, corridor.down))
 

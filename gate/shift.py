@@ -22,11 +22,11 @@ def check_shift(case: Case) -> Answer | None:
     """None where the declaration leaves it out. The facts ``moved`` and ``allowed`` are in units of the metric."""
     if SHIFT not in case.spec.checks:
         return None
-    compared = Comparable.of(case)
+    compared = case.once(Comparable.of)
     if compared is None:
         return Answer(SpecCheck(Status.INACTIVE, facts=_facts(None, None)))
-    levels, scale = levels_of(compared.values())
-    least = case.policy.shift_fraction * (compared.mean_band() * scale)
+    levels, scale = levels_of(compared.values)
+    least = case.policy.shift_fraction * (compared.mean_band * scale)
     move = move_of(levels, case.policy, compared.times_noise, least)
     moved, allowed = move.moved / scale, move.allowed / scale
     if not move.too_far:
@@ -40,7 +40,7 @@ def incomparable_curves(case: Case) -> Iterator[Notice]:
     """The warning that too few steps are shared with the past for a common move to be seen."""
     if SHIFT not in case.spec.checks or not case.selection.steps.size or not is_long_enough(case):
         return
-    common = common_steps(case)
+    common = case.once(common_steps)
     if not is_comparable(case, common):
         shared = f"{np.count_nonzero(common)} of {common.size} steps"
         text = (

@@ -41,8 +41,8 @@ def check_spread(case: Case) -> Answer | None:
     """
     if SPREAD not in case.spec.checks:
         return None
-    compared = Comparable.of(case)
-    least = 0.0 if compared is None else case.policy.shift_fraction * compared.mean_band()
+    compared = case.once(Comparable.of)
+    least = 0.0 if compared is None else case.policy.shift_fraction * compared.mean_band
     if compared is None or compared.steps < FEWEST_STEPS or not 0 < least < math.inf:
         return Answer(SpecCheck(Status.INACTIVE, facts=_facts(None)))
 
@@ -51,7 +51,7 @@ def check_spread(case: Case) -> Answer | None:
         return np.maximum(log_spreads(values, mean, case.policy.anchor_runs), math.log(least))
 
     times_noise = TIMES_SHIFT * compared.times_noise
-    move = move_of(spreads(compared.values()), case.policy, times_noise, math.log(LEAST_RATIO))
+    move = move_of(spreads(compared.values), case.policy, times_noise, math.log(LEAST_RATIO))
     if not move.too_far:
         return Answer(SpecCheck(Status.PASS, facts=_facts(move)))
     since = compared.began_with(move, spreads)
