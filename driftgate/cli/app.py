@@ -12,7 +12,9 @@ from driftgate.cli import (
     baseline,
     database,
     demo,
+    durations,
     epochs,
+    flakes,
     gate,
     history,
     init,
@@ -62,6 +64,8 @@ app.command("history", cls=Command)(history.history)
 app.command("backtest", cls=Command)(backtest.backtest)
 app.command("suggest", cls=Command)(suggest.suggest)
 app.add_typer(runs.app, name="runs")
+app.command("flakes", cls=Command)(flakes.flakes)
+app.command("durations", cls=Command)(durations.durations)
 app.command("mark-untrusted", cls=Command)(marks.mark_untrusted)
 app.command("mark-trusted", cls=Command)(marks.mark_trusted)
 app.add_typer(epochs.app, name="epoch")
