@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gate.provenance import Provenance
+from gate.wording import shown
 
 EVENT_FILE_BYTES = 32 << 20
 LARGEST_NUMBER = 2**63 - 1
@@ -26,14 +27,30 @@ def ci_facts(environment: Mapping[str, str]) -> Provenance:
 
 
 def event_labels(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The labels of the pull or merge request that started the job."""
+    """The labels of the pull or merge request that started the job; entries that are no text are left out."""
     if environment.get("GITHUB_ACTIONS") == "true":
-        rows = _table(_event_file(environment.get("GITHUB_EVENT_PATH")).get("pull_request")).get("labels")
+        rows = _pull_request(environment).get("labels")
         names = [_table(row).get("name") for row in rows] if isinstance(rows, list) else []
         return tuple(name for name in names if isinstance(name, str))
     if environment.get("GITLAB_CI") == "true":
-        return tuple(filter(None, environment.get("CI_MERGE_REQUEST_LABELS", "").split(",")))
+        return tuple(filter(None, map(str.strip, environment.get("CI_MERGE_REQUEST_LABELS", "").split(","))))
     return ()
+
+
+def unread_labels(environment: Mapping[str, str]) -> str:
+    """Why the labels of the pull request that started a GitHub job cannot be read; empty where they can.
+
+    Its event file may be missing inside a container that was given the variables alone.
+    """
+    name = environment.get("GITHUB_EVENT_NAME", "")
+    path = environment.get("GITHUB_EVENT_PATH")
+    if environment.get("GITHUB_ACTIONS") != "true" or not name.startswith("pull_request") or not path:
+        return ""
+    if not Path(path).is_file():
+        return f"GITHUB_EVENT_PATH: there is no file {shown(path)}"
+    if not isinstance(_pull_request(environment).get("labels"), list):
+        return f"GITHUB_EVENT_PATH: {shown(path)} is no JSON object with a list pull_request.labels"
+    return ""
 
 
 def event_cron(environment: Mapping[str, str]) -> str | None:
@@ -90,6 +107,10 @@ def _gitlab(environment: Mapping[str, str]) -> Provenance:
         ref=environment.get("CI_COMMIT_REF_NAME") or None,
         fork=source is not None and source != environment.get("CI_MERGE_REQUEST_PROJECT_ID"),
     )
+
+
+def _pull_request(environment: Mapping[str, str]) -> Mapping[str, Any]:
+    return _table(_event_file(environment.get("GITHUB_EVENT_PATH")).get("pull_request"))
 
 
 def _event_file(path: str | None) -> Mapping[str, Any]:

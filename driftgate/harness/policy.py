@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from driftgate.config.model import Cadence, Config
+from driftgate.harness.label_requests import LabelRequests, asked_label, looks_like_request, read_requests
+from driftgate.harness.plan_notice import PlanNotice
+from driftgate.harness.safe_labels import SafeLabels, safe_labels
 from driftgate.harness.trigger import Trigger
 from gate.errors import ConfigError
 from gate.wording import listed, nearest
@@ -20,8 +23,9 @@ _BY_HAND = "workflow_dispatch"
 class RunPolicy:
     """``reason`` says in one line why the run does not write the baseline; empty where it does.
 
-    ``labels`` are those that count: the event's, unless the cadence was given explicitly, and the requested ones.
-    ``fork`` true: the run is NOT EVIDENCE.
+    ``labels`` are those that count, safe ones alone: the event's, unless the cadence was given explicitly, and those of
+    ``--label``. ``fast_fail``: the cadence's, unless a label turns it off. ``fork`` true: the run is NOT EVIDENCE.
+    ``unread_labels``: why the event's labels are not known although they count; empty where they are.
     """
 
     cadence: Cadence
@@ -29,6 +33,9 @@ class RunPolicy:
     writes: bool
     reason: str
     fork: bool | None
+    fast_fail: bool
+    warnings: tuple[PlanNotice, ...] = ()
+    unread_labels: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +50,43 @@ def decide(trigger: Trigger, config: Config) -> RunPolicy:
     """Raises ConfigError for an unknown cadence, event or cron, for contradicting requests, and for ``--write`` where
     this run may not write.
     """
-    labels = _counting_labels(trigger)
-    entered = _enter(trigger, labels, config)
+    safe = _counting_labels(trigger, config)
+    entered = _enter(trigger, safe.labels, config)
     refusal = _refusal(trigger, entered, config)
     wanted = trigger.requests.write
     if wanted and refusal:
         raise ConfigError(f"--write: this run may not write the baseline: {refusal}")
     reason = refusal or ("--no-write was given" if wanted is False else "")
-    return RunPolicy(entered.cadence, labels, not reason, reason, trigger.fork)
+    return RunPolicy(
+        cadence=entered.cadence,
+        labels=safe.labels,
+        writes=not reason,
+        reason=reason,
+        fork=trigger.fork,
+        fast_fail=entered.cadence.fast_fail and set(safe.labels).isdisjoint(config.requests.bypass_fast_fail),
+        warnings=safe.warnings,
+        unread_labels="" if trigger.requests.cadence else trigger.unread_labels,
+    )
 
 
-def _counting_labels(trigger: Trigger) -> tuple[str, ...]:
+def requests_of(policy: RunPolicy, config: Config) -> LabelRequests:
+    """What the labels that count ask for, with every warning about them.
+
+    Raises ConfigError where they contradict each other, and where they are not known: a plan without them would
+    leave out tests that were asked for.
+    """
+    if policy.unread_labels:
+        raise ConfigError(
+            f"{policy.unread_labels}; the pull request's labels are not known: give --cadence and --label"
+        )
+    requests = read_requests(policy.labels, config)
+    return replace(requests, warnings=(*policy.warnings, *requests.warnings))
+
+
+def _counting_labels(trigger: Trigger, config: Config) -> SafeLabels:
     of_event = () if trigger.requests.cadence else trigger.labels
-    return tuple(dict.fromkeys((*of_event, *trigger.requests.labels)))
+    asked = (asked_label(label, config) for label in trigger.requests.labels)
+    return safe_labels((*of_event, *asked), lambda label: looks_like_request(label, config))
 
 
 def _enter(trigger: Trigger, labels: tuple[str, ...], config: Config) -> _Entered:

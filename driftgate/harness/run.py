@@ -165,7 +165,7 @@ class _Runner:
     call: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def run_all(self, tests: Sequence[ReadyTest], enforceable: Mapping[SeriesIdentity, bool]) -> tuple[TestReport, ...]:
-        stop_at_red = self.policy.cadence.fast_fail and not self.request.continue_on_error
+        stop_at_red = self.policy.fast_fail and not self.request.continue_on_error
         reports: list[TestReport] = []
         for test in tests:
             reports.append(self.run(test, may_enforce=enforceable[test.identity]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from driftgate.harness.ci_facts import ci_facts, event_cron, event_labels
+from driftgate.harness.ci_facts import ci_facts, event_cron, event_labels, unread_labels
 
 _CI_MARKS = ("GITHUB_ACTIONS", "GITLAB_CI", "CI")
 _HEADS = "refs/heads/"
@@ -26,7 +26,8 @@ class Requests:
 class Trigger:
     """Facts that the CI itself states, None where it does not; options cannot change them, ``requests`` stands beside.
 
-    ``branch`` is None for pull requests and tags. ``labels`` are the pull request's.
+    ``branch`` is None for pull requests and tags. ``labels`` are the pull request's; ``unread_labels`` says why they
+    are not known, empty where they are, or where there can be none.
     """
 
     in_ci: bool = False
@@ -36,6 +37,7 @@ class Trigger:
     labels: tuple[str, ...] = ()
     fork: bool | None = None
     requests: Requests = Requests()
+    unread_labels: str = ""
 
 
 def read_trigger(environment: Mapping[str, str], requests: Requests) -> Trigger:
@@ -49,6 +51,7 @@ def read_trigger(environment: Mapping[str, str], requests: Requests) -> Trigger:
         labels=event_labels(environment),
         fork=facts.fork,
         requests=requests,
+        unread_labels=unread_labels(environment),
     )
 
 

@@ -9,10 +9,12 @@ import pytest
 CHECKOUT = Path(__file__).parents[2]
 MODULES = [
     "driftgate.config.load",
+    "driftgate.harness.dispatch",
     "driftgate.harness.job_names",
     "driftgate.harness.policy",
     "driftgate.harness.registrations",
     "driftgate.harness.rerun_policy",
+    "driftgate.harness.selecting",
     "driftgate.harness.test_files",
     "driftgate.harness.trigger",
     "driftgate.markers",

@@ -1,0 +1,116 @@
+"""What the labels of a pull request, or of ``--label``, ask for. Pure; standard library only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from driftgate.config.model import Config, ScopeRequest
+from driftgate.harness.plan_notice import PlanNotice
+from driftgate.harness.safe_labels import safe_labels
+from gate.errors import ConfigError
+from gate.wording import closest, listed, nearest
+
+_EXPLAINED = 5
+"""Unknown labels that are looked up one by one: likeness is slow, and people read no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRequests:
+    """``labels`` of ``[labels]`` whose tests are asked for, in its order; ``scopes`` in order of precedence;
+    ``generations`` that tests are to run on, most preferred first.
+    """
+
+    labels: tuple[str, ...] = ()
+    scopes: tuple[ScopeRequest, ...] = ()
+    generations: tuple[str, ...] = ()
+    bypass_fast_fail: bool = False
+    warnings: tuple[PlanNotice, ...] = ()
+
+
+def read_requests(labels: Sequence[str], config: Config) -> LabelRequests:
+    """``labels`` in any order, unfiltered; what asks for nothing is left alone, or told where it looks like a request.
+
+    Raises ConfigError where two requests contradict each other.
+    """
+    rules = config.requests
+    safe = safe_labels(labels, lambda label: looks_like_request(label, config))
+    given = set(safe.labels)
+    wanted = {generation for label, generation in rules.generations.items() if label in given}
+    requests = LabelRequests(
+        labels=tuple(label for label in config.labels if rules.prefix + label in given),
+        scopes=tuple(request for label, request in rules.scopes.items() if label in given),
+        generations=tuple(generation for generation in config.generations if generation in wanted),
+        bypass_fast_fail=not given.isdisjoint(rules.bypass_fast_fail),
+        warnings=(*safe.warnings, *_about_unknown(safe.labels, config)),
+    )
+    _refuse_contradictions(requests, config)
+    return requests
+
+
+def looks_like_request(label: str, config: Config) -> bool:
+    """Whether it begins as requests do, whatever the case of its letters."""
+    prefixes = (config.requests.prefix.casefold(), config.requests.generation_prefix.casefold())
+    return label.casefold().startswith(prefixes)
+
+
+def asked_label(label: str, config: Config) -> str:
+    """The label that ``--label`` means: ``megatron`` is short for ``run-ci-megatron``.
+
+    One that looks like a request but is unknown, or is not safe, is left to ``read_requests``, which tells it. Raises
+    ConfigError for any other unknown one: nobody gives an option that shall mean nothing.
+    """
+    known = _known(config)
+    if label in known or looks_like_request(label, config) or not safe_labels([label], lambda _: False).labels:
+        return label
+    if label in config.labels:
+        return config.requests.prefix + label
+    valid = [*config.labels, *known]
+    fitting = f"a label of [labels] ({listed(config.labels) or 'none'}) or one of [requests]"
+    raise ConfigError(f"--label: unknown {label!r}{nearest(label, valid)}; give {fitting}")
+
+
+def _known(config: Config) -> frozenset[str]:
+    """Every label that means something."""
+    rules = config.requests
+    cadences = (label for cadence in config.cadences.values() for label in cadence.pr_labels)
+    tests = (rules.prefix + label for label in config.labels)
+    return frozenset((*tests, *rules.scopes, *rules.generations, *rules.bypass_fast_fail, *cadences))
+
+
+def _about_unknown(labels: Iterable[str], config: Config) -> list[PlanNotice]:
+    known = _known(config)
+    unknown = [label for label in labels if label not in known and looks_like_request(label, config)]
+    texts = [
+        f"label {label} is unknown and asks for nothing{_meant(label, known, config)}" for label in unknown[:_EXPLAINED]
+    ]
+    if len(unknown) > _EXPLAINED:
+        texts.append(f"{len(unknown) - _EXPLAINED} more unknown labels ask for nothing")
+    return [PlanNotice("unknown_label", text) for text in texts]
+
+
+def _meant(label: str, known: Iterable[str], config: Config) -> str:
+    """Prefixes are left out of the comparison: what they share would make any two labels alike."""
+    for prefix in (config.requests.prefix, config.requests.generation_prefix):
+        if label.casefold().startswith(prefix.casefold()):
+            stems = {name[len(prefix) :].casefold(): name for name in sorted(known) if name.startswith(prefix)}
+            stem = closest(label[len(prefix) :].casefold(), stems)
+            return f"; did you mean {stems[stem]}?" if stem is not None else ""
+    return ""
+
+
+def _refuse_contradictions(requests: LabelRequests, config: Config) -> None:
+    narrowing = [request for request in requests.scopes if request.only_generation is not None]
+    asking = {label: only for label, only in config.requests.generations.items() if only in requests.generations}
+    for request in narrowing:
+        for label, generation in asking.items():
+            if generation != request.only_generation:
+                raise ConfigError(
+                    f"labels {request.label} and {label} contradict each other: the one asks for tests of "
+                    f"{request.only_generation} alone, the other to run on {generation}; drop one"
+                )
+        if request.only_generation != narrowing[0].only_generation:
+            raise ConfigError(
+                f"labels {narrowing[0].label} and {request.label} contradict each other: "
+                f"{narrowing[0].only_generation} alone and {request.only_generation} alone; drop one"
+            )
