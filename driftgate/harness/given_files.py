@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from driftgate.config.model import BACKENDS, Config
 from driftgate.harness.attempts import Runnable
+from driftgate.harness.known_names import check_known
 from driftgate.harness.records import SEED_METRIC
 from driftgate.harness.registrations import Registration
 from driftgate.harness.test_files import TestFile, read_test_file, root_of, unregistered
 from gate.errors import ConfigError, Problem, SourceError
 from gate.identity import SeriesIdentity
 from gate.spec import GateSpec
-from gate.wording import listed, nearest
+from gate.wording import listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +78,6 @@ def _check_startable(program: str, folder: Path) -> None:
     where = folder / program if "/" in program else program
     if program != "{python}" and shutil.which(where) is None:
         raise ConfigError(f"command: {program!r} is not an executable program; correct command in the configuration")
-
-
-def check_known(option: str, name: str | None, valid: Iterable[str]) -> None:
-    """Raises ConfigError for a name that is not among the valid ones; None is not given."""
-    names = tuple(valid)
-    if name is not None and name not in names:
-        raise ConfigError(f"{option}: unknown {name!r}{nearest(name, names)}; valid: {listed(names)}")
 
 
 def _problems(test: TestFile) -> Iterator[Problem]:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from driftgate.config.model import BACKENDS, Config
 from driftgate.harness.enforcement import may_enforce
-from driftgate.harness.given_files import check_known
 from driftgate.harness.history_access import check_history_url, configured_history
 from driftgate.harness.judgement import Judgeable, Judgement, OpenHistory, judge
+from driftgate.harness.known_names import check_known
 from driftgate.harness.outcome import JobExit
 from driftgate.harness.policy import RunPolicy, decide
 from driftgate.harness.provenance import read_provenance
