@@ -38,6 +38,18 @@ def shown(url: URL) -> str:
     return url.set(drivername="postgresql", password=None, query={}).render_as_string()
 
 
+def masked(text: str) -> str:
+    """The URL as it was written, its password and each query parameter as ``***``; never raises, for a listing."""
+    try:
+        url = make_url(text.strip())
+    except (ArgumentError, ValueError):
+        return "*** (cannot be read)"
+    if url.drivername.startswith("sqlite"):
+        return text
+    query = dict.fromkeys(url.query, "***")
+    return url.set(query=query).render_as_string(hide_password=True)
+
+
 def sqlite_path(url: URL) -> Path | None:
     """The file of a SQLite URL, None for an in-memory database."""
     return None if url.database in (None, "", ":memory:") else Path(str(url.database))

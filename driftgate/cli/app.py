@@ -10,6 +10,7 @@ import driftgate
 from driftgate.cli import (
     backtest,
     baseline,
+    config_show,
     database,
     demo,
     durations,
@@ -70,4 +71,5 @@ app.command("mark-untrusted", cls=Command)(marks.mark_untrusted)
 app.command("mark-trusted", cls=Command)(marks.mark_trusted)
 app.add_typer(epochs.app, name="epoch")
 app.command("rerun-policy", cls=Command)(rerun_policy.rerun_policy)
+app.add_typer(config_show.app, name="config")
 app.add_typer(database.app, name="db")

@@ -15,7 +15,7 @@ Table = Mapping[str, "Parser | Table"]
 
 KeyPath = tuple[str, ...]
 ANY_NAME = "*"
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Entry:
 
 def dotted(path: KeyPath) -> str:
     """The key as TOML writes it: parts that are no bare keys stand in quotes."""
-    return ".".join(part if _BARE_KEY.fullmatch(part) else f'"{part}"' for part in path)
+    return ".".join(part if BARE_KEY.fullmatch(part) else f'"{part}"' for part in path)
 
 
 def read_table(document: Mapping[str, Any], table: Table, source: str) -> tuple[dict[KeyPath, Entry], list[str]]:
