@@ -7,14 +7,22 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from graphlib import CycleError, TopologicalSorter
 
+from driftgate.config.label_names import LABEL_RULE, is_safe_label, request_labels
 from driftgate.config.model import Config
 from driftgate.config.schema import dotted
-from gate.wording import listed, nearest
+from gate.wording import listed, nearest, shown
 
 
 def complaints_about(config: Config) -> list[str]:
     """One line for each contradiction, naming the key."""
-    return [*_suites(config), *_roots(config), *_cadences(config), *_requests(config), *_timeouts(config)]
+    return [
+        *_suites(config),
+        *_roots(config),
+        *_cadences(config),
+        *_requests(config),
+        *_request_labels(config),
+        *_timeouts(config),
+    ]
 
 
 def _suites(config: Config) -> Iterator[str]:
@@ -57,6 +65,15 @@ def _requests(config: Config) -> Iterator[str]:
         )
     for label, generation in config.requests.generations.items():
         yield from _unknown(("requests", "generations", label), [generation], config.generations)
+
+
+def _request_labels(config: Config) -> Iterator[str]:
+    of_tests = {config.requests.prefix + label for label in config.labels}
+    for label, meanings in Counter(request_labels(config)).items():
+        if label not in of_tests and not is_safe_label(label):
+            yield f"requests: {shown(label)} would be ignored: {LABEL_RULE}"
+        if meanings > 1:
+            yield f"requests: label {shown(label)} has more than one meaning; rename one of them"
 
 
 def _timeouts(config: Config) -> Iterator[str]:

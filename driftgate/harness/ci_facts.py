@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,39 +27,43 @@ def ci_facts(environment: Mapping[str, str]) -> Provenance:
     return Provenance()
 
 
-def event_labels(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The labels of the pull or merge request that started the job; entries that are no text are left out."""
-    if environment.get("GITHUB_ACTIONS") == "true":
-        rows = _pull_request(environment).get("labels")
-        names = [_table(row).get("name") for row in rows] if isinstance(rows, list) else []
-        return tuple(name for name in names if isinstance(name, str))
-    if environment.get("GITLAB_CI") == "true":
-        return tuple(filter(None, map(str.strip, environment.get("CI_MERGE_REQUEST_LABELS", "").split(","))))
-    return ()
+@dataclass(frozen=True, slots=True)
+class EventFacts:
+    """``labels`` of the pull or merge request that started the job; entries that are no text are left out.
 
-
-def unread_labels(environment: Mapping[str, str]) -> str:
-    """Why the labels of the pull request that started a GitHub job cannot be read; empty where they can.
-
-    Its event file may be missing inside a container that was given the variables alone.
+    ``unread_labels``: why a GitHub pull request's are not known, empty where they are. ``cron``: the line that started
+    the job; only GitHub tells it.
     """
-    name = environment.get("GITHUB_EVENT_NAME", "")
-    path = environment.get("GITHUB_EVENT_PATH")
-    if environment.get("GITHUB_ACTIONS") != "true" or not name.startswith("pull_request") or not path:
-        return ""
-    if not Path(path).is_file():
-        return f"GITHUB_EVENT_PATH: there is no file {shown(path)}"
-    if not isinstance(_pull_request(environment).get("labels"), list):
-        return f"GITHUB_EVENT_PATH: {shown(path)} is no JSON object with a list pull_request.labels"
-    return ""
+
+    labels: tuple[str, ...] = ()
+    unread_labels: str = ""
+    cron: str | None = None
 
 
-def event_cron(environment: Mapping[str, str]) -> str | None:
-    """The cron line that started the job; only GitHub tells it."""
-    if environment.get("GITHUB_ACTIONS") != "true":
-        return None
-    cron = _event_file(environment.get("GITHUB_EVENT_PATH")).get("schedule")
-    return cron if isinstance(cron, str) else None
+def event_facts(environment: Mapping[str, str]) -> EventFacts:
+    """What the event itself says, nothing outside GitHub and GitLab."""
+    if environment.get("GITHUB_ACTIONS") == "true":
+        return _github_event(environment.get("GITHUB_EVENT_NAME", ""), environment.get("GITHUB_EVENT_PATH"))
+    if environment.get("GITLAB_CI") == "true":
+        labels = environment.get("CI_MERGE_REQUEST_LABELS", "").split(",")
+        return EventFacts(tuple(filter(None, map(str.strip, labels))))
+    return EventFacts()
+
+
+def _github_event(name: str, path: str | None) -> EventFacts:
+    event = _event_file(path)
+    cron = event.get("schedule")
+    rows = _table(event.get("pull_request")).get("labels")
+    # A container that was given the variables alone has the path but no file.
+    lost = bool(path) and name.startswith("pull_request") and not isinstance(rows, list)
+    labels = [_table(row).get("name") for row in rows] if isinstance(rows, list) else []
+    return EventFacts(
+        labels=tuple(label for label in labels if isinstance(label, str)),
+        unread_labels=f"GITHUB_EVENT_PATH: {shown(path)} is no file with a JSON list pull_request.labels"
+        if lost
+        else "",
+        cron=cron if isinstance(cron, str) else None,
+    )
 
 
 def sha(text: Any) -> str | None:
@@ -107,10 +112,6 @@ def _gitlab(environment: Mapping[str, str]) -> Provenance:
         ref=environment.get("CI_COMMIT_REF_NAME") or None,
         fork=source is not None and source != environment.get("CI_MERGE_REQUEST_PROJECT_ID"),
     )
-
-
-def _pull_request(environment: Mapping[str, str]) -> Mapping[str, Any]:
-    return _table(_event_file(environment.get("GITHUB_EVENT_PATH")).get("pull_request"))
 
 
 def _event_file(path: str | None) -> Mapping[str, Any]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 
+from driftgate.config.label_names import request_labels
 from driftgate.config.model import Config, ScopeRequest
 from driftgate.harness.plan_notice import PlanNotice
 from driftgate.harness.safe_labels import safe_labels
 from gate.errors import ConfigError
-from gate.wording import closest, listed, nearest
+from gate.wording import closest, listed, nearest, shown
 
 _EXPLAINED = 5
 """Unknown labels that are looked up one by one: likeness is slow, and people read no more."""
@@ -37,15 +39,14 @@ def read_requests(labels: Sequence[str], config: Config) -> LabelRequests:
     safe = safe_labels(labels, lambda label: looks_like_request(label, config))
     given = set(safe.labels)
     wanted = {generation for label, generation in rules.generations.items() if label in given}
-    requests = LabelRequests(
+    _refuse_contradictions(given, config)
+    return LabelRequests(
         labels=tuple(label for label in config.labels if rules.prefix + label in given),
         scopes=tuple(request for label, request in rules.scopes.items() if label in given),
         generations=tuple(generation for generation in config.generations if generation in wanted),
         bypass_fast_fail=not given.isdisjoint(rules.bypass_fast_fail),
         warnings=(*safe.warnings, *_about_unknown(safe.labels, config)),
     )
-    _refuse_contradictions(requests, config)
-    return requests
 
 
 def looks_like_request(label: str, config: Config) -> bool:
@@ -54,32 +55,28 @@ def looks_like_request(label: str, config: Config) -> bool:
     return label.casefold().startswith(prefixes)
 
 
-def asked_label(label: str, config: Config) -> str:
-    """The label that ``--label`` means: ``megatron`` is short for ``run-ci-megatron``.
+def asked_labels(labels: Iterable[str], config: Config) -> list[str]:
+    """The labels that ``--label`` means: ``megatron`` is short for ``run-ci-megatron``.
 
-    One that looks like a request but is unknown, or is not safe, is left to ``read_requests``, which tells it. Raises
-    ConfigError for any other unknown one: nobody gives an option that shall mean nothing.
+    One that looks like a request but is none is left to ``read_requests``, which tells it. Raises ConfigError for any
+    other: nobody gives an option that shall mean nothing.
     """
-    known = _known(config)
-    if label in known or looks_like_request(label, config) or not safe_labels([label], lambda _: False).labels:
-        return label
+    known = frozenset(request_labels(config))
+    return [label if label in known else _asked_label(label, known, config) for label in labels]
+
+
+def _asked_label(label: str, known: Iterable[str], config: Config) -> str:
     if label in config.labels:
         return config.requests.prefix + label
-    valid = [*config.labels, *known]
-    fitting = f"a label of [labels] ({listed(config.labels) or 'none'}) or one of [requests]"
-    raise ConfigError(f"--label: unknown {label!r}{nearest(label, valid)}; give {fitting}")
-
-
-def _known(config: Config) -> frozenset[str]:
-    """Every label that means something."""
-    rules = config.requests
-    cadences = (label for cadence in config.cadences.values() for label in cadence.pr_labels)
-    tests = (rules.prefix + label for label in config.labels)
-    return frozenset((*tests, *rules.scopes, *rules.generations, *rules.bypass_fast_fail, *cadences))
+    if looks_like_request(label, config):
+        return label
+    meant = nearest(label, [*config.labels, *sorted(known)])
+    valid = f"a label of [labels] ({listed(config.labels) or 'none'}) or one of [requests]"
+    raise ConfigError(f"--label: unknown {shown(label)}{meant}; give {valid}")
 
 
 def _about_unknown(labels: Iterable[str], config: Config) -> list[PlanNotice]:
-    known = _known(config)
+    known = frozenset(request_labels(config))
     unknown = [label for label in labels if label not in known and looks_like_request(label, config)]
     texts = [
         f"label {label} is unknown and asks for nothing{_meant(label, known, config)}" for label in unknown[:_EXPLAINED]
@@ -99,18 +96,14 @@ def _meant(label: str, known: Iterable[str], config: Config) -> str:
     return ""
 
 
-def _refuse_contradictions(requests: LabelRequests, config: Config) -> None:
-    narrowing = [request for request in requests.scopes if request.only_generation is not None]
-    asking = {label: only for label, only in config.requests.generations.items() if only in requests.generations}
-    for request in narrowing:
-        for label, generation in asking.items():
-            if generation != request.only_generation:
-                raise ConfigError(
-                    f"labels {request.label} and {label} contradict each other: the one asks for tests of "
-                    f"{request.only_generation} alone, the other to run on {generation}; drop one"
-                )
-        if request.only_generation != narrowing[0].only_generation:
+def _refuse_contradictions(given: Collection[str], config: Config) -> None:
+    """Labels that want one generation alone are held against each other, and against those that want another one."""
+    rules = config.requests
+    alone = [(r.label, r.only_generation) for r in rules.scopes.values() if r.label in given and r.only_generation]
+    placing = [item for item in rules.generations.items() if item[0] in given]
+    for (label, only), (other, generation) in product(alone, (*alone, *placing)):
+        if only != generation:
             raise ConfigError(
-                f"labels {narrowing[0].label} and {request.label} contradict each other: "
-                f"{narrowing[0].only_generation} alone and {request.only_generation} alone; drop one"
+                f"labels {label} and {other} contradict each other: "
+                f"the one wants {only} alone, the other {generation}; drop one"
             )

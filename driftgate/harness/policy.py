@@ -6,17 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from driftgate.config.model import Cadence, Config
-from driftgate.harness.label_requests import LabelRequests, asked_label, looks_like_request, read_requests
+from driftgate.harness.label_requests import LabelRequests, asked_labels, looks_like_request, read_requests
 from driftgate.harness.plan_notice import PlanNotice
 from driftgate.harness.safe_labels import SafeLabels, safe_labels
 from driftgate.harness.trigger import Trigger
 from gate.errors import ConfigError
-from gate.wording import listed, nearest
+from gate.wording import listed, nearest, shown
 
 _PULL_REQUESTS = ("pull_request", "pull_request_target", "merge_request_event")
 _SCHEDULE = "schedule"
-_BY_HAND = "workflow_dispatch"
-"""A run that no event started was started by a person."""
+_BY_HAND = ("workflow_dispatch", "web")
+"""What GitHub and GitLab call a run started by a person; a run that no event started is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def requests_of(policy: RunPolicy, config: Config) -> LabelRequests:
 
 def _counting_labels(trigger: Trigger, config: Config) -> SafeLabels:
     of_event = () if trigger.requests.cadence else trigger.labels
-    asked = (asked_label(label, config) for label in trigger.requests.labels)
+    asked = asked_labels(trigger.requests.labels, config)
     return safe_labels((*of_event, *asked), lambda label: looks_like_request(label, config))
 
 
@@ -123,7 +123,7 @@ def _cron(trigger: Trigger) -> str | None:
 def _named(name: str, config: Config) -> Cadence:
     if name not in config.cadences:
         raise ConfigError(
-            f"--cadence: unknown {name!r}{nearest(name, config.cadences)}; valid: {listed(config.cadences)}"
+            f"--cadence: unknown {shown(name)}{nearest(name, config.cadences)}; valid: {listed(config.cadences)}"
         )
     return config.cadences[name]
 
@@ -133,14 +133,24 @@ def _by_event(event: str | None, cron: str | None, config: Config) -> Cadence:
         line = " ".join(cron.split())
         return _only(
             (cadence for cadence in config.cadences.values() if line in cadence.crons),
-            f"--schedule: no cadence has the cron {line!r}; add it to [cadences.NAME] crons or give --cadence",
+            f"--schedule: no cadence has the cron {shown(line)}; add it to [cadences.NAME] crons or give --cadence",
         )
-    missing = "a schedule needs its cron line: give --schedule or --cadence"
-    unknown = f"--event: no cadence is entered by {event!r}; add it to [cadences.NAME] events or give --cadence"
+    events = (event,) if event else _BY_HAND
     return _only(
-        (cadence for cadence in config.cadences.values() if (event or _BY_HAND) in cadence.events),
-        missing if event == _SCHEDULE else unknown if event else "give --cadence",
+        (cadence for cadence in config.cadences.values() if not set(events).isdisjoint(cadence.events)),
+        _no_cadence(event),
     )
+
+
+def _no_cadence(event: str | None) -> str:
+    if event is None:
+        return f"no cadence is entered by hand: give --cadence, or add {_BY_HAND[0]} to [cadences.NAME] events"
+    if event == _SCHEDULE:
+        return (
+            "a schedule needs its cron line, which GitHub tells and GitLab does not: "
+            "give --schedule or --cadence, there from a variable of the pipeline schedule"
+        )
+    return f"--event: no cadence is entered by {shown(event)}; add it to [cadences.NAME] events or give --cadence"
 
 
 def _only(cadences: Iterable[Cadence], otherwise: str) -> Cadence:

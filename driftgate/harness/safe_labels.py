@@ -1,21 +1,15 @@
-"""Labels reduced to a safe character set before any use. Pure; standard library only.
-
-Whoever may label a pull request chooses these strings: they reach logs, shells, Markdown and workflow outputs.
-"""
+"""Labels reduced to a safe character set before any use. Pure; standard library only."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from driftgate.config.label_names import LABEL_RULE, LONGEST_LABEL, is_safe_label
 from driftgate.harness.plan_notice import PlanNotice
 from gate.wording import listed, shown
 
-LONGEST_LABEL = 100
-"""Characters. GitHub allows 50."""
 _NAMED = 5
-_SAFE = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._:/+-]{{0,{LONGEST_LABEL - 1}}}")
 _HOSTILE = frozenset("`$<>|\\*[]{}\"';!~^&")
 
 
@@ -28,14 +22,14 @@ class SafeLabels:
 
 
 def safe_labels(labels: Iterable[str], is_request: Callable[[str], bool]) -> SafeLabels:
-    """Labels of letters, digits and ``. _ : / + -``, of at most 100 characters, that begin with a letter or digit.
+    """Those of ``labels`` that ``is_safe_label``; all others are dropped.
 
-    All others are dropped. One warning names those that look like an attack or, by ``is_request``, like something
+    One warning names those that look like an attack or, by ``is_request``, like something
     that driftgate was asked for; a plain ``good first issue`` is none of its business.
     """
     given = dict.fromkeys(labels)
-    kept = tuple(label for label in given if _SAFE.fullmatch(label))
-    told = [label for label in given if not _SAFE.fullmatch(label) and (_is_odd(label) or is_request(label))]
+    kept = tuple(label for label in given if is_safe_label(label))
+    told = [label for label in given if not is_safe_label(label) and (_is_odd(label) or is_request(label))]
     return SafeLabels(kept, (_dropped(told),) if told else ())
 
 
@@ -45,8 +39,7 @@ def _is_odd(label: str) -> bool:
 
 def _dropped(labels: list[str]) -> PlanNotice:
     more = f" and {len(labels) - _NAMED} more" if len(labels) > _NAMED else ""
-    rule = f"a label has letters, digits and . _ : / + -, at most {LONGEST_LABEL}"
-    return PlanNotice("unsafe_label", f"ignored {listed(map(_ascii, labels[:_NAMED]))}{more}: {rule}")
+    return PlanNotice("unsafe_label", f"ignored {listed(map(_ascii, labels[:_NAMED]))}{more}: {LABEL_RULE}")
 
 
 def _ascii(label: str) -> str:

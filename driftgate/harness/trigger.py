@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from driftgate.harness.ci_facts import ci_facts, event_cron, event_labels, unread_labels
+from driftgate.harness.ci_facts import ci_facts, event_facts
 
 _CI_MARKS = ("GITHUB_ACTIONS", "GITLAB_CI", "CI")
 _HEADS = "refs/heads/"
@@ -43,15 +43,16 @@ class Trigger:
 def read_trigger(environment: Mapping[str, str], requests: Requests) -> Trigger:
     """The only place where trigger facts are read: variables, and on GitHub the event's file."""
     facts = ci_facts(environment)
+    event = event_facts(environment)
     return Trigger(
         in_ci=any(environment.get(mark) == "true" for mark in _CI_MARKS),
         event=facts.event,
-        cron=event_cron(environment),
+        cron=event.cron,
         branch=_branch(environment),
-        labels=event_labels(environment),
+        labels=event.labels,
+        unread_labels=event.unread_labels,
         fork=facts.fork,
         requests=requests,
-        unread_labels=unread_labels(environment),
     )
 
 

@@ -108,7 +108,7 @@ def test_a_pull_request_labelled_nightly_runs_in_shadow(trigger, config, expecte
     [
         (Trigger(requests=Requests(cadence="nightli")), "--cadence: unknown 'nightli' (did you mean 'nightly'?); valid: reg"),
         (Trigger(requests=Requests(cron="1 2 3 4 5")), "--schedule: no cadence has the cron '1 2 3 4 5'"),
-        (Trigger(requests=Requests(event="schedule")), "a schedule needs its cron line: give --schedule"),
+        (Trigger(requests=Requests(event="schedule")), "a schedule needs its cron line, which GitHub tells and GitLab does not: give --schedule or --cadence"),
         (Trigger(requests=Requests(event="banana")), "--event: no cadence is entered by 'banana'"),
         (Trigger(in_ci=True, event="push", branch="main"), "--event: no cadence is entered by 'push'"),
         (asked(PULL_REQUEST, event="schedule"), "a schedule needs its cron line"),
