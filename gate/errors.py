@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gate.wording import printable
+
 
 class DriftgateError(Exception):
     """Anything driftgate refuses or cannot do, worded for the person who has to act on it."""
@@ -24,7 +26,8 @@ class Problem:
     text: str
 
     def __str__(self) -> str:
-        where = f"{self.file}:{self.line}" if self.line else self.file
+        file = printable(self.file)
+        where = f"{file}:{self.line}" if self.line else file
         subject = " ".join(part for part in (self.call, self.field) if part)
         return f"{where}: {subject}: {self.text}" if subject else f"{where}: {self.text}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from gate.calls import MarkerCall, Signature, bind_call
@@ -60,23 +60,41 @@ def _mentioning_statements(source: Source, signatures: Mapping[str, Signature]) 
     if not text.isascii() or "\r" in text:  # a name in letters that Python folds to ASCII; lines that "\n" does not end
         yield from source.tree.body
         return
-    named = re.finditer("|".join(map(re.escape, signatures)), text)
-    lines = [text.count("\n", 0, match.start()) + 1 for match in named]
+    lines = _naming_lines(text, signatures)
+    line = next(lines, None)
     previous_end = 0
     for statement in source.tree.body:
-        start = min(
-            previous_end + 1, statement.lineno
-        )  # decorators stand above lineno; two statements may share a line
+        start = min(previous_end + 1, statement.lineno)  # decorators stand above lineno; statements may share a line
         previous_end = statement.end_lineno or statement.lineno
-        if any(start <= line <= previous_end for line in lines):
+        while line is not None and line < start:
+            line = next(lines, None)
+        if line is None:
+            return
+        if line <= previous_end:
             yield statement
 
 
+def _naming_lines(text: str, names: Iterable[str]) -> Iterator[int]:
+    """The lines on which one of the names stands, in ascending order."""
+    line, counted = 1, 0
+    for found in re.finditer("|".join(names), text):
+        line += text.count("\n", counted, found.start())
+        counted = found.start()
+        yield line
+
+
 def _misuses(filename: str, statement: ast.stmt, signatures: Mapping[str, Signature]) -> Iterator[Problem]:
-    for node in ast.walk(statement):
+    called: set[ast.expr] = set()
+    for node in ast.walk(statement):  # a call comes before what it calls
         match node:
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in signatures:
+                called.add(node.func)
                 text = f"called where it is not seen; write {name}(...) as a statement of its own at the top level"
+                yield Problem(filename, node.lineno, name, "", text)
+            case ast.Name(id=name, ctx=ast.Load()) | ast.Attribute(attr=name, ctx=ast.Load()) if (
+                name in signatures and node not in called
+            ):
+                text = f"used other than by a call; write {name}(...) as a statement of its own at the top level"
                 yield Problem(filename, node.lineno, name, "", text)
             case ast.ImportFrom(names=aliases) | ast.Import(names=aliases):
                 yield from _import_aliases(filename, aliases, signatures)

@@ -24,6 +24,13 @@ def clipped(text: str) -> str:
     return line if len(line) <= _SHOWN_CHARS else f"{line[: _SHOWN_CHARS - 1]}…"
 
 
+def printable(text: str) -> str:
+    """``text`` with what cannot be printed escaped: a name of a file may hold line breaks and bytes of no encoding."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def listed(names: Iterable[str]) -> str:
     """Names for a message, in the given order: ``a, b, c``."""
     return ", ".join(names)

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_FOLLOW = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+_OPEN = _FOLLOW | os.O_NOFOLLOW
 _NOT_A_FILE = {errno.ELOOP: "a symbolic link", errno.ENXIO: "a socket or device"}
 
 
@@ -32,10 +33,19 @@ def read_regular(name: str, folder: int, limit: int) -> bytes:
 
     Raises: NotRegular (a link, FIFO, socket, device or directory), OSError.
     """
+    return _read(name, folder, _OPEN, limit)
+
+
+def read_named(path: Path, limit: int) -> bytes:
+    """As ``read_regular``, of a file that somebody named: links on its path are followed."""
+    return _read(path, None, _FOLLOW, limit)
+
+
+def _read(path: str | Path, folder: int | None, flags: int, limit: int) -> bytes:
     try:
-        descriptor = os.open(name, _OPEN, dir_fd=folder)
+        descriptor = os.open(path, flags, dir_fd=folder)
     except OSError as error:
-        if error.errno in _NOT_A_FILE:
+        if error.errno == errno.ENXIO or (error.errno == errno.ELOOP and flags & os.O_NOFOLLOW):
             raise NotRegular(_NOT_A_FILE[error.errno]) from None
         raise
     try:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
 from driftgate.config.model import Config, Root
 from driftgate.harness.registrations import MARKER_BACKENDS, Registration, declared_registrations
-from driftgate.harness.regular_files import NotRegular, opened_folder, read_regular
+from driftgate.harness.regular_files import NotRegular, read_named
 from gate.declarations import declared_specs
 from gate.errors import Problem, SourceError
-from gate.source import Source, parse_source
+from gate.source import parse_source
 from gate.spec import GateSpec
+from gate.wording import shown
 
 LARGEST_FILE_BYTES = 1 << 20
 _UNREGISTERED = (
     "no registration; write register_cpu_ci(...), register_cuda_ci(...) or register_rocm_ci(...) at its top level, "
     "else it would silently never run"
 )
+_COOKIE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII | re.MULTILINE)
 _MARKERS = {backend: marker for marker, backend in MARKER_BACKENDS.items()}
 
 
@@ -38,20 +42,34 @@ class TestFile:
     problems: tuple[Problem, ...]
 
 
-def read_test_file(path: Path, root: Path, config: Config, *, refuse_symlinks: bool = False) -> TestFile:
+def read_test_file(path: Path, root: Path, config: Config) -> TestFile:
     """Everything declared in the file at ``path``, with all of its mistakes; never raises for what the file is.
 
     ``root`` is the repository root, or the working folder where there is none.
     """
     name = series_path(path, root)
+    return read_discovered(path, name, root_of(name, config), config)
+
+
+def read_discovered(path: Path, name: str, folder: Root | None, config: Config) -> TestFile:
+    """As ``read_test_file``, of a file whose name and root are known."""
     try:
-        source = _source(path, root, name, refuse_symlinks=refuse_symlinks)
+        content = _content(path, name)
+    except SourceError as error:
+        return TestFile(path, name, (), (), error.problems)
+    return declared_in(content, path, name, folder, config)
+
+
+def declared_in(content: bytes, path: Path, name: str, folder: Root | None, config: Config) -> TestFile:
+    """As ``read_test_file``, of a file that holds ``content``."""
+    try:
+        _check_name(name)
+        source = parse_source(name, decoded(name, content))
     except SourceError as error:
         return TestFile(path, name, (), (), error.problems)
     registrations, mistakes = declared_registrations(source, config)
     specs, more_mistakes = declared_specs(source, config.defaults)
     problems = sorted((*mistakes, *more_mistakes), key=lambda problem: problem.line)
-    folder = root_of(name, config)
     if folder is not None and not registrations and not mistakes:
         registrations = _default_registration(folder)
     forbidden = [found for found in registrations if folder is not None and found.backend in folder.forbid]
@@ -76,35 +94,50 @@ def series_path(path: Path, root: Path) -> str:
     return absolute.as_posix()
 
 
-def _source(path: Path, root: Path, name: str, *, refuse_symlinks: bool) -> Source:
+def _content(path: Path, name: str) -> bytes:
     """Raises SourceError with the one problem that keeps the file from being read."""
-    if refuse_symlinks and _passes_symlink(path.absolute(), root.absolute()):
-        raise _unreadable(name, "a symbolic link on the path; name the file itself")
     try:
-        target = path.absolute() if refuse_symlinks else path.resolve()
-        with opened_folder(target.parent) as folder:
-            content = read_regular(target.name, folder, LARGEST_FILE_BYTES)
+        return read_named(path, LARGEST_FILE_BYTES)
     except NotRegular as error:
         raise _unreadable(name, f"is {error}; name a Python file") from None
-    except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
-        reason = getattr(error, "strerror", None) or "links in a circle"
-        raise _unreadable(name, f"cannot be read ({reason}); check the path") from None
-    return parse_source(name, _decoded(name, content))
+    except OSError as error:
+        raise _unreadable(name, f"cannot be read ({error.strerror}); check the path") from None
+    except ValueError as error:
+        raise _unreadable(name, f"cannot be read ({error}); check the path") from None
 
 
-def _passes_symlink(path: Path, root: Path) -> bool:
-    below_root = [part for part in (path, *path.parents) if part.is_relative_to(root) and part != root]
-    return any(part.is_symlink() for part in below_root or (path, *path.parents))
+def _check_name(name: str) -> None:
+    """A file's path names its series in tables, links and workflow commands. Raises SourceError."""
+    if not name.isprintable() and any(unicodedata.category(character) in ("Cc", "Cs") for character in name):
+        raise _unreadable(name, "its path holds control characters or is not UTF-8; rename it")
 
 
-def _decoded(name: str, content: bytes) -> str:
+def decoded(name: str, content: bytes) -> str:
+    """The text of a Python file. Raises SourceError where it is above 1 MiB, not UTF-8, or says that it is not."""
     if len(content) > LARGEST_FILE_BYTES:
         raise _unreadable(name, "is above 1 MiB; a test file is smaller")
     try:
-        return content.decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise SourceError((Problem(name, line, "", "", "not UTF-8; save the file as UTF-8"),)) from None
+    _check_cookie(name, text)
+    return text
+
+
+def _check_cookie(name: str, text: str) -> None:
+    """Python reads the file in the encoding that one of its first two lines declares; so it has to say the same."""
+    head = text[: text.find("\n", text.find("\n") + 1)] if text.count("\n") > 1 else text
+    cookie = _COOKIE.search(head)
+    if cookie is None:
+        return
+    try:
+        same = text.encode().decode(cookie[1]) == text
+    except (LookupError, UnicodeError):
+        same = False
+    if not same:
+        declared = f"declares the encoding {shown(cookie[1])}, in which it reads differently"
+        raise _unreadable(name, f"{declared}; save the file as UTF-8 and remove that comment")
 
 
 def _unreadable(name: str, text: str) -> SourceError:

@@ -61,6 +61,11 @@ MISTAKES = [
     ('register_cpu_ci(2j, "stage-a-cpu")', "est_time", "found 2j"),
     ('register_cpu_ci(0, "stage-a-cpu")', "est_time", "found 0"),
     ('register_cpu_ci(-1, "stage-a-cpu")', "est_time", "found -1"),
+    ('register_cpu_ci(-0.0, "stage-a-cpu")', "est_time", "found -0.0"),
+    ('register_cpu_ci(nan, "stage-a-cpu")', "est_time", "`nan` is not a literal"),
+    ('register_cpu_ci(float("nan"), "stage-a-cpu")', "est_time", "is not a literal"),
+    ('register_cpu_ci(1e999 - 1e999, "stage-a-cpu")', "est_time", "`1e999 - 1e999` is not a literal"),
+    ('register_cpu_ci(None, "stage-a-cpu")', "est_time", "found None"),
     ('register_cpu_ci(1e999, "stage-a-cpu")', "est_time", "found inf"),
     (f'register_cpu_ci({10**400}, "stage-a-cpu")', "est_time", "found 1000"),
     # suite
@@ -104,6 +109,10 @@ MISTAKES = [
     ('register_cpu_ci(1, "stage-a-cpu", num_gpus=1)', "num_gpus", "is for CUDA alone"),
     ('register_rocm_ci(1, "stage-c-4-gpu-mi350", labels=["amd"], num_gpus=1)', "num_gpus", "is for CUDA alone"),
     # where it is called
+    ('def f(): register_cpu_ci(1, "stage-a-cpu")', "", "called where it is not seen"),
+    ('class A: register_cpu_ci(1, "stage-a-cpu")', "", "called where it is not seen"),
+    ("import driftgate as d; r = d.register_cuda_ci", "", "used other than by a call"),
+    ("r = register_rocm_ci", "", "used other than by a call; write register_rocm_ci(...) as a statement"),
     ('if 1: register_cpu_ci(1, "stage-a-cpu")', "", "called where it is not seen"),
     ('driftgate.register_cpu_ci(1, "stage-a-cpu")', "", "called where it is not seen"),
     ("from driftgate import register_cuda_ci as cuda", "", "imported as 'cuda', where its calls are not seen"),

@@ -24,8 +24,8 @@ def write(tmp_path):
     return write
 
 
-def read(path, root, **options):
-    return read_test_file(path, root, CONFIG, **options)
+def read(path, root):
+    return read_test_file(path, root, CONFIG)
 
 
 def test_a_file_gives_its_registrations_and_gate_specs(tmp_path, write):
@@ -96,15 +96,33 @@ def test_what_is_no_file_is_one_problem_and_hangs_nothing(tmp_path, make, words)
     assert words in problem.text
 
 
-def test_links_are_followed_unless_refused(tmp_path, write):
-    """A link has a name of its own; where links are refused, one anywhere on the path is."""
+def test_links_are_followed(tmp_path, write):
+    """A link has a name of its own."""
     write("real/test_a.py", GATE)
     (tmp_path / "linked").symlink_to("real")
     file = read(tmp_path / "linked/test_a.py", tmp_path)
     assert (file.test_path, len(file.specs)) == ("linked/test_a.py", 1)
-    (problem,) = read(tmp_path / "linked/test_a.py", tmp_path, refuse_symlinks=True).problems
-    assert "a symbolic link on the path" in problem.text
-    assert read(tmp_path / "real/test_a.py", tmp_path, refuse_symlinks=True).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("content", "refused"),
+    [
+        ("# coding: utf-8\ny = 'é'\n", None),
+        ("#!/bin/python\n# -*- coding: UTF8 -*-\ny = 'é'", None),
+        ("# coding: latin-1\nx = 1\n", None),
+        ("# coding=latin-1\ny = 'é'\n", "latin-1"),
+        ("\n \t# vim: set fileencoding=utf-7 :\n+AHI-egister_cpu_ci(1)", "utf-7"),
+        ("# coding: rot13\nx = 1", "rot13"),
+        ("# coding: none\n", "none"),
+        ("x = 1\n\n# coding: none\n", None),
+        ("x = 'coding: none'", None),
+    ],
+)
+def test_a_file_may_not_say_that_it_reads_differently(tmp_path, write, content, refused):
+    """Python reads a file in the encoding it declares, so what is read here has to be the same text."""
+    problems = read(write("test_a.py", content), tmp_path).problems
+    words = f"declares the encoding {refused!r}, in which it reads differently; save the file as UTF-8"
+    assert [words in problem.text for problem in problems] == [True] * (refused is not None)
 
 
 def test_the_path_is_relative_to_the_root_whatever_the_working_folder(tmp_path, monkeypatch, write):
