@@ -34,6 +34,7 @@ class NewRun:
     ``idempotency_key`` None means the default: (series, CI run id, CI attempt, test attempt); without a CI run id a
     key must be given. ``epochs`` maps each metric key to the epoch id it was judged under (None: before the first);
     the whole mapping None skips the check. ``has_error``: some check was ERROR, so the run is not *valid*.
+    ``beside_others``: it takes the place of no run of its CI run that is stored already, and none of them takes its.
     """
 
     identity: SeriesIdentity
@@ -45,6 +46,7 @@ class NewRun:
     verdict: Mapping[str, Any]
     idempotency_key: str | None = None
     epochs: Mapping[str, str | None] | None = None
+    beside_others: bool = False
 
 
 @dataclass(frozen=True, slots=True)

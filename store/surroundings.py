@@ -18,7 +18,7 @@ from store.selectors import covering
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the database holds that bears on a run: read under the series' lock."""
+    """What the database holds that bears on a run: read under the series' lock. ``rivals``: other attempts."""
 
     same_key: Any | None
     rules: Sequence[Any]
@@ -72,6 +72,6 @@ def read_surroundings(connection: Connection, prepared: PreparedRun) -> Surround
     return Surroundings(
         same_key=next(iter(by_kind["same_key"]), None),
         rules=by_kind["rule"],
-        rivals=by_kind["rival"],
+        rivals=() if prepared.run.beside_others else by_kind["rival"],
         epochs=[EpochStart(row.first, row.id, row.detail) for row in by_kind["epoch"]],
     )

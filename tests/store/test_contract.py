@@ -237,6 +237,15 @@ class TestSuperseding:
             store.write_run(build.run(1, facts={"ci_run_id": None}, idempotency_key=name))
         assert build.recent(store) == [[1.0, 1.0]]
 
+    def test_a_run_beside_others_counts_with_them(self, store: MetricHistoryStore, build):
+        """It supersedes no run of its CI run and none supersedes it, until a later rerun does as ever."""
+        for name, attempt in (("a", 2), ("b", 1), ("c", 2)):
+            facts = {"ci_run_attempt": attempt}
+            store.write_run(build.run(7, facts=facts, idempotency_key=name, beside_others=True))
+        assert build.recent(store) == [[7.0, 7.0, 7.0]]
+        store.write_run(build.run(7, build.values({0: 9.0}), facts={"ci_run_attempt": 3}))
+        assert build.recent(store) == [[9.0]]
+
 
 class TestReading:
     def test_an_empty_store_knows_nothing(self, store: MetricHistoryStore, build):
