@@ -8,7 +8,7 @@ from dataclasses import fields
 from graphlib import CycleError, TopologicalSorter
 
 from driftgate.config.label_names import LABEL_RULE, is_safe_label, request_labels
-from driftgate.config.model import Config
+from driftgate.config.model import BUILT_IN_CLASSES, OTHER_CLASSES, Config
 from driftgate.config.schema import dotted
 from gate.wording import listed, nearest, shown
 
@@ -21,6 +21,7 @@ def complaints_about(config: Config) -> list[str]:
         *_cadences(config),
         *_requests(config),
         *_request_labels(config),
+        *_retry_rules(config),
         *_timeouts(config),
     ]
 
@@ -74,6 +75,15 @@ def _request_labels(config: Config) -> Iterator[str]:
             yield f"requests: {shown(label)} would be ignored: {LABEL_RULE}"
         if meanings > 1:
             yield f"requests: label {shown(label)} has more than one meaning; rename one of them"
+
+
+def _retry_rules(config: Config) -> Iterator[str]:
+    for name, rule in config.retry.rules.items():
+        key = dotted(("retry", "rules", name))
+        if name in OTHER_CLASSES:
+            yield f"{key}: {name} is no class of failures; name the rule otherwise"
+        if name not in BUILT_IN_CLASSES and not (rule.exceptions or rule.patterns or rule.timeouts):
+            yield f"{key}: fits no failure; give exceptions, patterns or timeouts = true"
 
 
 def _timeouts(config: Config) -> Iterator[str]:

@@ -120,6 +120,7 @@ KEYS: Table = {
         "enabled": values.flag,
         "max_attempts": values.integer(1, MOST_ATTEMPTS),
         "wait": values.not_negative(LONGEST_RETRY_WAIT_S),
+        "wrappers": values.texts,
         "rules": {
             "*": {
                 "exceptions": values.texts,

@@ -86,10 +86,17 @@ class ChangeRules:
     harmless: tuple[str, ...] = ()
 
 
+KILLED, TIMEOUT, UNKNOWN = BUILT_IN_CLASSES = ("killed", "timeout", "unknown")
+"""Classes of failures without a rule: a process was killed by a signal, time ran out, no rule fits. A rule of that
+name says whether they are tried again."""
+OTHER_CLASSES = ("pass", "fail", "interrupted")
+"""What an attempt may be besides; no rule's name."""
+
+
 @dataclass(frozen=True, slots=True)
 class FailureRule:
     """One class of failures: the final traceback's exception is one of ``exceptions``, or one of ``patterns`` is found
-    in that traceback, or (``timeouts``) the attempt ran out of time. ``retry``: whether another attempt may help.
+    in its name and message, or (``timeouts``) the attempt ran out of time. ``retry``: whether another attempt may help.
     """
 
     name: str
@@ -101,11 +108,15 @@ class FailureRule:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """``max_attempts`` counts the first attempt; ``wait`` seconds lie between two. ``rules`` in order: first match."""
+    """``max_attempts`` counts the first attempt; ``wait`` seconds lie between two. ``rules`` in order: first match.
+
+    ``wrappers``: exceptions that only tell of another process's failure; the one before them decides.
+    """
 
     enabled: bool = False
     max_attempts: int = 3
     wait: float = 30.0
+    wrappers: tuple[str, ...] = ()
     rules: Mapping[str, FailureRule] = field(default_factory=dict)
 
 

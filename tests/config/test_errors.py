@@ -63,6 +63,8 @@ MISTAKES = [
     ),
     ('[suites.stage-a-cpu]\nneeds = ["stage-c-8-gpu-h100"]', "stage-a-cpu needs stage-c-8-gpu-h100 needs stage-a-cpu"),
     ('generations = ["a", "a"]', "generations: found ['a', 'a'], expected each entry once"),
+    ('[retry.rules.a]\nretry = true', "retry.rules.a: fits no failure; give exceptions, patterns or timeouts = true"),
+    ('[retry.rules.pass]\nretry = true\ntimeouts = true', "retry.rules.pass: pass is no class of failures"),
     # forms
     ('[cadences.a]\ncrons = ["0 15 * *"]', "cadences.a.crons: found '0 15 * *', expected five cron fields"),
     ('[cadences.a]\nscope = "some"', 'cadences.a.scope: found \'some\', expected "all", "none" or'),
