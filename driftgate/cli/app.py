@@ -20,6 +20,7 @@ from driftgate.cli import (
     history,
     init,
     marks,
+    plan,
     rerun_policy,
     run,
     runs,
@@ -58,6 +59,7 @@ def _root(
 
 app.command("demo", cls=Command)(demo.demo)
 app.command("init", cls=Command)(init.init)
+app.command("plan", cls=Command)(plan.plan)
 app.command("run", cls=Command)(run.run)
 app.command("gate", cls=Command)(gate.gate)
 app.command("baseline", cls=Command)(baseline.baseline)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from driftgate.cli.output import say
 from driftgate.harness.outcome import JobExit
-from gate.errors import DriftgateError, SourceError
+from gate.errors import DriftgateError
 
 
 @contextmanager
@@ -34,11 +33,3 @@ def code_of(error: DriftgateError) -> JobExit:
     from store.errors import StoreUnavailable
 
     return JobExit.UNAVAILABLE if isinstance(error, StoreUnavailable) else JobExit.UNUSABLE
-
-
-def problems_json(error: SourceError) -> dict[str, Any]:
-    """All mistakes of all files, for machines."""
-    errors = [
-        {"file": p.file, "line": p.line, "call": p.call, "field": p.field, "text": p.text} for p in error.problems
-    ]
-    return {"schema": 1, "errors": errors}

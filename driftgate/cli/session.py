@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from driftgate.cli.exits import problems_json
-from driftgate.cli.output import print_json
+from driftgate.cli.output import print_text
 from driftgate.config.load import load_config
 from driftgate.config.model import Config
+from driftgate.harness.plan_json import json_line, problems_json
 from gate.errors import SourceError
 
 if TYPE_CHECKING:
@@ -108,5 +108,5 @@ def _problems_as_json(session: Session) -> Iterator[None]:
         yield
     except SourceError as error:
         if session.json:
-            print_json(problems_json(error))
+            print_text(json_line(problems_json(error)))
         raise

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from driftgate.config.model import Config
 from driftgate.harness.dispatch import Dispatched, SkippedPlace, dispatch
-from driftgate.harness.label_requests import LabelRequests, read_requests
-from driftgate.harness.plan_notice import PlanNotice
-from driftgate.harness.policy import RunPolicy, decide
+from driftgate.harness.label_requests import LabelRequests
+from driftgate.harness.policy import RunPolicy, decide, requests_of
 from driftgate.harness.registrations import Registration
 from driftgate.harness.scope import LabelScope, scope_of
 from driftgate.harness.selecting import Decision, decide_selected
@@ -25,16 +24,6 @@ class Rules:
     requests: LabelRequests
     scope: LabelScope
     file_given: bool
-
-    @property
-    def bypass_fast_fail(self) -> bool:
-        return self.requests.bypass_fast_fail or not self.policy.cadence.fast_fail
-
-    @property
-    def warnings(self) -> tuple[PlanNotice, ...]:
-        """About labels; what the scope leaves out does not concern one file that was asked for."""
-        found = (*self.requests.warnings, *(() if self.file_given else self.scope.warnings))
-        return tuple(PlanNotice(warning.kind, warning.text) for warning in found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +42,7 @@ class Considered:
 def rules_of(trigger: Trigger, config: Config, *, match_all: bool, file_given: bool) -> Rules:
     """Raises ConfigError for labels, events or cadences that are unknown or contradict each other."""
     policy = decide(trigger, config)
-    requests = read_requests(policy.labels, config)
+    requests = requests_of(policy, config)
     scope = scope_of(policy.cadence, requests, config, match_all_labels=match_all)
     return Rules(policy, requests, scope, file_given)
 

@@ -5,7 +5,7 @@ Nothing is run to make it. Standard library only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,14 +97,24 @@ class Plan:
         )
 
     @property
+    def covered(self) -> tuple[Considered, ...]:
+        """Registrations that this request is about: at home on, or dispatched to, one of its suites."""
+        names = {suite.name for suite in self.suites}
+        return tuple(one for one in self.considered if not names.isdisjoint((one.registration.suite, *one.suites)))
+
+    @property
     def disabled(self) -> tuple[Considered, ...]:
-        """Registrations that would be in reach of this request if they were not disabled."""
-        covered = {suite.name for suite in self.suites}
-        return tuple(
-            found
-            for found in self.considered
-            if found.registration.disabled is not None and found.registration.suite in covered
-        )
+        return tuple(one for one in self.covered if one.registration.disabled is not None)
+
+    @property
+    def not_selected(self) -> tuple[Considered, ...]:
+        """Enabled registrations that cadence, labels or scope leave out."""
+        return tuple(one for one in self.covered if not one.decision.selected and one.registration.disabled is None)
+
+    def shards_of(self, suite: PlannedSuite) -> range:
+        """The shards of a suite that this call is about: the one asked for, or all."""
+        shard = self.request.shard
+        return range(suite.shards) if shard is None else range(shard.index, shard.index + 1)
 
     @property
     def skipped_suites(self) -> tuple[str, ...]:
@@ -119,7 +129,7 @@ class Plan:
     @property
     def bypass_fast_fail(self) -> bool:
         """Whether suites start and tests go on although others have failed."""
-        return self.rules.bypass_fast_fail
+        return not self.rules.policy.fast_fail
 
 
 def make_plan(request: PlanRequest) -> Plan:
@@ -136,7 +146,7 @@ def make_plan(request: PlanRequest) -> Plan:
     needs = needs_of_suites(wish, rules, found, config)
     placed = {name: _placed(name, found) if needs.of[name].needed else {} for name in covered}
     planned = [name for name in covered if placed[name]]
-    waits = planned_waits(planned, config, fast_fail=not rules.bypass_fast_fail)
+    waits = planned_waits(planned, config, fast_fail=rules.policy.fast_fail)
     suites = tuple(
         PlannedSuite(
             name,
@@ -147,7 +157,14 @@ def make_plan(request: PlanRequest) -> Plan:
         )
         for name in (*start_order(waits, config), *(name for name in covered if name not in planned))
     )
-    return Plan(request, rules, found, suites, needs.effects, (*rules.warnings, *tree.notices, *needs.warnings))
+    warnings = (*rules.requests.warnings, *_about_scope(rules, covered, config), *tree.notices, *needs.warnings)
+    return Plan(request, rules, found, suites, needs.effects, warnings)
+
+
+def _about_scope(rules: Rules, covered: Iterable[str], config: Config) -> tuple[PlanNotice, ...]:
+    """What the scope leaves out concerns neither one file that was asked for nor a plan of CPU suites alone."""
+    has_gpus = any(config.suites[name].backend != "cpu" for name in covered)
+    return rules.scope.warnings if has_gpus and not rules.file_given else ()
 
 
 def _covered_suites(request: PlanRequest) -> tuple[str, ...]:
