@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from driftgate.config.model import Config, Suite
 from driftgate.harness.label_requests import LabelRequests
 from driftgate.harness.registrations import Registration
+from gate.numbers import counted
 from gate.wording import listed
 
 
@@ -32,15 +33,11 @@ def dispatch(registration: Registration, requests: LabelRequests, config: Config
     """
     if registration.backend != "cuda" or not requests.generations:
         return Dispatched((registration.suite,))
-    suites: list[str] = []
-    skipped: list[SkippedPlace] = []
-    for generation in requests.generations:
-        place = _place(registration, generation, config)
-        if isinstance(place, Suite):
-            suites.append(place.name)
-        else:
-            skipped.append(place)
-    return Dispatched(tuple(suites), tuple(skipped))
+    places = [_place(registration, generation, config) for generation in requests.generations]
+    return Dispatched(
+        suites=tuple(place.name for place in places if isinstance(place, Suite)),
+        skipped=tuple(place for place in places if isinstance(place, SkippedPlace)),
+    )
 
 
 def _place(registration: Registration, generation: str, config: Config) -> Suite | SkippedPlace:
@@ -59,6 +56,6 @@ def _place(registration: Registration, generation: str, config: Config) -> Suite
         and set(home.capabilities) <= set(suite.capabilities)
     ]
     if not fitting:
-        need = listed((f"{gpus} GPUs", *home.capabilities))
+        need = listed((counted(gpus, "GPU"), *home.capabilities))
         return SkippedPlace(generation, f"no suite of {generation} has what it needs: {need}")
     return min(fitting, key=lambda suite: (suite.gpus, len(suite.capabilities), suite.name))

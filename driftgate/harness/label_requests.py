@@ -19,14 +19,13 @@ _EXPLAINED = 5
 
 @dataclass(frozen=True, slots=True)
 class LabelRequests:
-    """``labels`` of ``[labels]`` whose tests are asked for, in its order; ``scopes`` in order of precedence;
+    """``labels`` of ``[labels]`` whose tests are asked for; ``scopes`` in order of precedence;
     ``generations`` that tests are to run on, most preferred first.
     """
 
-    labels: tuple[str, ...] = ()
+    labels: frozenset[str] = frozenset()
     scopes: tuple[ScopeRequest, ...] = ()
     generations: tuple[str, ...] = ()
-    bypass_fast_fail: bool = False
     warnings: tuple[PlanNotice, ...] = ()
 
 
@@ -41,10 +40,9 @@ def read_requests(labels: Sequence[str], config: Config) -> LabelRequests:
     wanted = {generation for label, generation in rules.generations.items() if label in given}
     _refuse_contradictions(given, config)
     return LabelRequests(
-        labels=tuple(label for label in config.labels if rules.prefix + label in given),
+        labels=frozenset(label for label in config.labels if rules.prefix + label in given),
         scopes=tuple(request for label, request in rules.scopes.items() if label in given),
         generations=tuple(generation for generation in config.generations if generation in wanted),
-        bypass_fast_fail=not given.isdisjoint(rules.bypass_fast_fail),
         warnings=(*safe.warnings, *_about_unknown(safe.labels, config)),
     )
 

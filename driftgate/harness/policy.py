@@ -11,7 +11,7 @@ from driftgate.harness.plan_notice import PlanNotice
 from driftgate.harness.safe_labels import SafeLabels, safe_labels
 from driftgate.harness.trigger import Trigger
 from gate.errors import ConfigError
-from gate.wording import listed, nearest, shown
+from gate.wording import listed, nearest, printable, shown
 
 _PULL_REQUESTS = ("pull_request", "pull_request_target", "merge_request_event")
 _SCHEDULE = "schedule"
@@ -109,7 +109,9 @@ def _enter(trigger: Trigger, labels: tuple[str, ...], config: Config) -> _Entere
 def _event(trigger: Trigger) -> str | None:
     requests = trigger.requests
     if requests.cron and requests.event not in (None, "", _SCHEDULE):
-        raise ConfigError(f"--schedule: contradicts --event {requests.event}; a cron line belongs to --event schedule")
+        raise ConfigError(
+            f"--schedule: contradicts --event {printable(requests.event)}; a cron line belongs to --event schedule"
+        )
     return requests.event or (_SCHEDULE if requests.cron else trigger.event)
 
 
@@ -179,7 +181,7 @@ def _refusal_in_ci(trigger: Trigger, entered: _Entered, config: Config) -> str:
         )
     for event in (trigger.event, trigger.requests.event or trigger.event):
         if event not in rule.events:
-            return f"the event {event or 'is not known and'} is not one of [write] events ({listed(rule.events)})"
+            return f"the event {printable(event or 'is not known and')} is not one of [write] events ({listed(rule.events)})"
     if trigger.branch != rule.branch:
-        return f"the branch is {trigger.branch or 'not known'}, not {rule.branch} ([write] branch)"
+        return f"the branch is {printable(trigger.branch or 'not known')}, not {rule.branch} ([write] branch)"
     return ""

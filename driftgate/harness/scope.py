@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from driftgate.config.model import Cadence, Config, Scope, ScopeRequest
@@ -24,43 +24,41 @@ class LabelScope:
 
     all_but: frozenset[str] | None
     rule: ScopeRule
-    origin: str
+    origin: str = ""
     only_generation: str | None = None
     warnings: tuple[PlanNotice, ...] = ()
 
 
 def scope_of(cadence: Cadence, requests: LabelRequests, config: Config, *, match_all_labels: bool) -> LabelScope:
     """First match: ``--match-all-labels``, a label that goes over the cadence, the cadence, any other scope label."""
+    by_label = sorted(requests.scopes, key=lambda request: not request.over_cadence)
+    first = by_label[0] if by_label else None
     if match_all_labels:
-        return LabelScope(frozenset(), "match_all_labels", "--match-all-labels")
-    over = [request for request in requests.scopes if request.over_cadence]
-    if not over and cadence.scope.kind == "all":
-        origin = f"cadence {cadence.name}"
-        return LabelScope(
-            _all_but(cadence.scope), "cadence_scope", origin, warnings=_without_effect(requests.scopes, origin)
-        )
-    for request in (*over, *requests.scopes):
-        origin = f"label {request.label}"
-        others = [other for other in requests.scopes if other != request]
-        return LabelScope(
-            _all_but(request.scope), "scope_label", origin, request.only_generation, _without_effect(others, origin)
-        )
-    return LabelScope(None, "requests_only", f"cadence {cadence.name}", warnings=_no_gpu_test(requests, config))
+        return _set_by("--match-all-labels", LabelScope(frozenset(), "match_all_labels"), by_label)
+    if cadence.scope.kind == "all" and not (first and first.over_cadence):
+        return _set_by(f"cadence {cadence.name}", LabelScope(_all_but(cadence.scope), "cadence_scope"), by_label)
+    if first:
+        scope = LabelScope(_all_but(first.scope), "scope_label", only_generation=first.only_generation)
+        return _set_by(f"label {first.label}", scope, by_label[1:])
+    warnings = _nothing_asked(requests, config)
+    return LabelScope(None, "requests_only", f"cadence {cadence.name}", warnings=warnings)
+
+
+def _set_by(origin: str, scope: LabelScope, without_effect: Sequence[ScopeRequest]) -> LabelScope:
+    """The scope with its origin, and a warning about the labels that asked for another."""
+    labels = listed(request.label for request in without_effect)
+    told = (PlanNotice("ignored_label", f"no effect of {labels}: {origin} sets the scope"),) if labels else ()
+    return replace(scope, origin=origin, warnings=told)
 
 
 def _all_but(scope: Scope) -> frozenset[str] | None:
     return frozenset(scope.all_except) if scope.kind == "all" else None
 
 
-def _without_effect(scopes: Iterable[ScopeRequest], origin: str) -> tuple[PlanNotice, ...]:
-    labels = [request.label for request in scopes]
-    if not labels:
+def _nothing_asked(requests: LabelRequests, config: Config) -> tuple[PlanNotice, ...]:
+    if requests.labels or not config.labels:
         return ()
-    return (PlanNotice("ignored_label", f"no effect of {listed(labels)}: {origin} sets the scope"),)
-
-
-def _no_gpu_test(requests: LabelRequests, config: Config) -> tuple[PlanNotice, ...]:
-    if requests.labels:
-        return ()
-    text = f"no label asks for a GPU test, so none is planned: add a label {config.requests.prefix}LABEL"
-    return (PlanNotice("no_gpu_tests", f"{text}, or give --label LABEL or --match-all-labels"),)
+    has_gpus = any(suite.backend != "cpu" for suite in config.suites.values())
+    text = f"no label asks for a {'GPU' if has_gpus else 'labelled'} test, so none is planned"
+    how = f"label the pull request {config.requests.prefix}LABEL, or give --label LABEL or --match-all-labels"
+    return (PlanNotice("nothing_requested", f"{text}; to ask for some: {how}"),)

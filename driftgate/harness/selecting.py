@@ -9,7 +9,7 @@ from driftgate.config.model import Cadence, Config
 from driftgate.harness.label_requests import LabelRequests
 from driftgate.harness.registrations import Registration
 from driftgate.harness.scope import LabelScope
-from gate.wording import clipped, listed
+from gate.wording import listed, shown
 
 SelectionRule = Literal[
     "disabled", "nightly_only", "unlabelled", "requested", "other_generation", "in_scope", "not_in_scope", "no_request"
@@ -30,13 +30,11 @@ def decide_selected(
 ) -> Decision:
     """A cadence that admits it, and no labels (CPU alone) or one that the scope covers or that is asked for by name."""
     if registration.disabled is not None:
-        return _out("disabled", f"it is disabled: {clipped(registration.disabled)}")
+        return _out("disabled", f"it is disabled: {shown(registration.disabled)}")
     if registration.nightly and not cadence.nightly_only:
         admitting = listed(c.name for c in config.cadences.values() if c.nightly_only) or "none"
-        reason = (
-            f"it is registered with nightly=True, which cadence {cadence.name} leaves out (these do not: {admitting})"
-        )
-        return _out("nightly_only", reason)
+        reason = f"it is registered with nightly=True; cadence {cadence.name} runs no such test"
+        return _out("nightly_only", f"{reason}, these do: {admitting}")
     if registration.backend == "cpu" and not registration.labels:
         return _in("unlabelled", "a CPU test without labels always runs")
     asked = [label for label in registration.labels if label in requests.labels]
@@ -53,7 +51,7 @@ def _decide_by_scope(registration: Registration, scope: LabelScope, config: Conf
     only = scope.only_generation
     if only is not None and set(registration.hardware) != {only}:
         supported = listed(registration.hardware) or registration.backend
-        return _out("other_generation", f"{scope.origin} wants tests of {only} alone, it is for {supported}")
+        return _out("other_generation", f"{scope.origin} covers tests for {only} alone, this is for {supported}{hint}")
     covered = [label for label in registration.labels if label not in scope.all_but]
     if covered or not registration.labels:
         named = f"its label {covered[0]}" if covered else "it"

@@ -16,6 +16,10 @@ MISTAKES = [
     ('[retry.rules.a]\nretry = true\npatterns = ["("]', "retry.rules.a.patterns: found"),
     ("[retry.rules.a]\ntimeouts = true", "retry.rules.a: needs retry"),
     ('[requests.generations]\nrun-on-mars = "mars"', "requests.generations.run-on-mars: unknown 'mars'"),
+    ('[labels]\nall = "All"', "requests: label 'run-ci-all' has more than one meaning; rename one of them"),
+    ('[cadences.a]\npr_labels = ["run-on-hopper"]', "requests: label 'run-on-hopper' has more than one meaning"),
+    ('[requests]\nbypass_fast_fail = ["go on"]', "requests: 'go on' would be ignored: a label has letters, digits and"),
+    ('[requests.scopes."a\tb"]\nscope = "all"', r"requests: 'a\tb' would be ignored"),
     ("[service]\nx = 1", "service: unknown key"),
     # wrong types
     ("project = 3", "project: found 3, expected a non-empty string"),
@@ -63,8 +67,8 @@ MISTAKES = [
     ),
     ('[suites.stage-a-cpu]\nneeds = ["stage-c-8-gpu-h100"]', "stage-a-cpu needs stage-c-8-gpu-h100 needs stage-a-cpu"),
     ('generations = ["a", "a"]', "generations: found ['a', 'a'], expected each entry once"),
-    ('[retry.rules.a]\nretry = true', "retry.rules.a: fits no failure; give exceptions, patterns or timeouts = true"),
-    ('[retry.rules.pass]\nretry = true\ntimeouts = true', "retry.rules.pass: pass is no class of failures"),
+    ("[retry.rules.a]\nretry = true", "retry.rules.a: fits no failure; give exceptions, patterns or timeouts = true"),
+    ("[retry.rules.pass]\nretry = true\ntimeouts = true", "retry.rules.pass: pass is no class of failures"),
     # forms
     ('[cadences.a]\ncrons = ["0 15 * *"]', "cadences.a.crons: found '0 15 * *', expected five cron fields"),
     ('[cadences.a]\nscope = "some"', 'cadences.a.scope: found \'some\', expected "all", "none" or'),

@@ -133,6 +133,140 @@ def test_what_is_unknown_or_contradicts_is_an_error_never_a_default(trigger, wor
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("cadence", "all_except", "kind", "nightly_only", "fast_fail", "writes"),
+    [
+        ("regular", (), "none", False, True, False),
+        ("nightly", ("long", "ft-long"), "all", True, False, True),
+        ("weekly", (), "all", True, False, True),
+        ("release", (), "all", True, False, False),
+    ],
+)
+def test_the_cadences_of_the_preset(cadence, all_except, kind, nightly_only, fast_fail, writes):
+    """Every row of the table: scope, nightly-only tests, fast-fail, writing."""
+    policy = decide(Trigger(requests=Requests(cadence=cadence)), CONFIG)
+    row = policy.cadence
+    assert (row.scope.all_except, row.scope.kind, row.nightly_only) == (all_except, kind, nightly_only)
+    assert (policy.fast_fail, policy.writes) == (fast_fail, writes)
+
+
+@pytest.mark.parametrize(
+    ("trigger", "cadence"),
+    [
+        (PULL_REQUEST, "regular"),
+        (Trigger(in_ci=True, event="merge_request_event"), "regular"),
+        (Trigger(in_ci=True, event="workflow_dispatch"), "regular"),
+        (Trigger(in_ci=True, event="web"), "regular"),
+        (Trigger(), "regular"),
+        (Trigger(in_ci=True, event="schedule", cron=NIGHTLY), "nightly"),
+        (Trigger(in_ci=True, event="pull_request", labels=("nightly",)), "nightly"),
+        (Trigger(in_ci=True, event="schedule", cron=WEEKLY), "weekly"),
+        (asked(PULL_REQUEST, cadence="release"), "release"),
+    ],
+)
+def test_what_enters_each_cadence(trigger, cadence):
+    """Events, crons and labels of the table; release only by name."""
+    assert decide(trigger, CONFIG).cadence.name == cadence
+
+
+@pytest.mark.parametrize(
+    ("trigger", "fast_fail"),
+    [
+        (PULL_REQUEST, True),
+        (Trigger(in_ci=True, event="pull_request", labels=("bypass-fastfail",)), False),
+        (asked(PULL_REQUEST, labels=("bypass-fastfail",)), False),
+        (asked(Trigger(in_ci=True, event="pull_request", labels=("bypass-fastfail",)), cadence="regular"), True),
+        (asked(PULL_REQUEST, labels=("bypass-fastfail",), cadence="regular"), False),
+        (GITHUB_SCHEDULE, False),
+    ],
+)
+def test_a_label_turns_fast_fail_off(trigger, fast_fail):
+    """One that counts: an explicit cadence drops the event's."""
+    assert decide(trigger, CONFIG).fast_fail is fast_fail
+
+
+@pytest.mark.parametrize(
+    ("requests", "labels"),
+    [
+        ({}, ("run-ci-lora", "bug")),
+        ({"labels": ("fsdp", "run-ci-lora")}, ("run-ci-lora", "bug", "run-ci-fsdp")),
+        ({"cadence": "regular"}, ()),
+        ({"cadence": "regular", "labels": ("fsdp",)}, ("run-ci-fsdp",)),
+    ],
+)
+def test_the_labels_that_count(requests, labels):
+    """Those of the event, safe ones alone, and of --label, each once; an explicit cadence drops the event's."""
+    event = Trigger(in_ci=True, event="pull_request", labels=("run-ci-lora", "bug", "x\n::error::", "good first issue"))
+    assert decide(asked(event, **requests), CONFIG).labels == labels
+
+
+def test_another_project_names_everything_otherwise(tmp_path):
+    """Cadences, events, crons, labels and the branch are the configuration's own."""
+    text = """
+preset = "none"
+[cadences.change]
+events = ["merge_request_event", "web"]
+[cadences.daily]
+crons = ["5 4 * * *"]
+events = ["schedule"]
+pr_labels = ["as-daily"]
+writes = true
+fast_fail = false
+[requests]
+bypass_fast_fail = ["keep-going"]
+[write]
+branch = "trunk"
+"""
+    (tmp_path / "driftgate.toml").write_text(text)
+    config = load_config(file=None, start=tmp_path, env={}, options={})
+    schedule = {"CI_PIPELINE_SOURCE": "schedule", "CI_COMMIT_BRANCH": "trunk"}
+    merge_request = {"CI_PIPELINE_SOURCE": "merge_request_event", "CI_MERGE_REQUEST_LABELS": "keep-going"}
+    cases = [
+        (schedule, {}, ("daily", True)),  # the only schedule there is: its cron line need not be told
+        (schedule, {"cron": "5 4 * * *"}, ("daily", True)),
+        (merge_request, {}, ("change", False)),
+        (merge_request | {"CI_MERGE_REQUEST_LABELS": "as-daily"}, {}, ("daily", False)),
+    ]
+    for facts, requests, expected in cases:
+        assert outcome(read_trigger({"GITLAB_CI": "true", **facts}, Requests(**requests)), config) == expected
+    assert not decide(read_trigger({"GITLAB_CI": "true", **merge_request}, Requests()), config).fast_fail
+    assert outcome(Trigger(), config) == ("change", False)
+    with pytest.raises(ConfigError, match="no cadence is entered by 'pull_request'"):
+        decide(PULL_REQUEST, config)
+
+
+def test_where_nothing_is_entered_by_hand_a_cadence_must_be_given(tmp_path):
+    """It says so, and how to change it."""
+    config = load_config(file=None, start=tmp_path, env={}, options={"preset": "none"})
+    with pytest.raises(ConfigError) as caught:
+        decide(Trigger(), config)
+    assert str(caught.value) == (
+        "no cadence is entered by hand: give --cadence, or add workflow_dispatch to [cadences.NAME] events"
+    )
+
+
+def test_a_gitlab_schedule_must_be_named_by_the_pipeline():
+    """GitLab does not tell the cron line: the error says what to give instead, and from where."""
+    trigger = read_trigger(
+        {"GITLAB_CI": "true", "CI_PIPELINE_SOURCE": "schedule", "CI_COMMIT_BRANCH": "main"}, Requests()
+    )
+    with pytest.raises(ConfigError) as caught:
+        decide(trigger, CONFIG)
+    assert str(caught.value) == (
+        "a schedule needs its cron line, which GitHub tells and GitLab does not: "
+        "give --schedule or --cadence, there from a variable of the pipeline schedule"
+    )
+
+
+@pytest.mark.parametrize("option", ["cadence", "event", "cron"])
+def test_hostile_options_are_shown_escaped_on_one_line(option):
+    """No line of an error begins with what somebody else wrote."""
+    with pytest.raises(ConfigError) as caught:
+        decide(Trigger(requests=Requests(**{option: "x\n::error::\x1b[31m" + "y" * 10_000})), CONFIG)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 300
+
+
 def test_a_configured_event_and_branch_may_write(tmp_path):
     """[write] events and branch are the project's own to say."""
     options = {"write.events": ["push"], "write.branch": "trunk"}
