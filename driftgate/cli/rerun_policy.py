@@ -11,7 +11,6 @@ import typer
 from driftgate.cli.output import print_json, print_text
 from driftgate.cli.reports import MarkdownOption, check_reports, write_report
 from driftgate.cli.session import Session, command
-from driftgate.cli.step_outputs import append_outputs
 
 
 @command
@@ -50,6 +49,7 @@ def rerun_policy(
     Example: driftgate rerun-policy --attempt 1 --event schedule --conclusion failure --failed failed.json
     """
     from driftgate.harness import rerun_report
+    from driftgate.harness.github_outputs import append_outputs
     from driftgate.harness.job_names import read_job_names
     from driftgate.harness.rerun_policy import Ending, decide_rerun
 
