@@ -181,7 +181,8 @@ def _refusal_in_ci(trigger: Trigger, entered: _Entered, config: Config) -> str:
         )
     for event in (trigger.event, trigger.requests.event or trigger.event):
         if event not in rule.events:
-            return f"the event {printable(event or 'is not known and')} is not one of [write] events ({listed(rule.events)})"
+            named = printable(event or "is not known and")
+            return f"the event {named} is not one of [write] events ({listed(rule.events)})"
     if trigger.branch != rule.branch:
         return f"the branch is {printable(trigger.branch or 'not known')}, not {rule.branch} ([write] branch)"
     return ""
