@@ -3,72 +3,143 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
-from typing import TextIO
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
-from driftgate.cli.output import counted, pass_on
+from driftgate.cli.estimate import Estimate
+from driftgate.cli.live_progress import Screen, is_live
+from driftgate.cli.output import counted
+from driftgate.harness.annotations import annotations_of
 from driftgate.harness.attempts import AttemptResult, Runnable
+from driftgate.harness.ci_console import Console, PlainConsole, console_of
 from driftgate.harness.given_files import ReadyTest, SkippedTest
 from driftgate.harness.outcome import JobExit
 from driftgate.harness.policy import RunPolicy
+from driftgate.harness.reported import ReportedTest, reported_attempt, reported_test
 from driftgate.harness.run import RunResult, TestReport
+from driftgate.harness.run_markdown import duration, found, hidden_by_retry, result_word
 from driftgate.harness.run_report import verdict_text
-from gate.errors import DriftgateError
 from gate.identity import SeriesIdentity
+from gate.outline import NOT_EVIDENCE, safe
+
+_RED, _YELLOW, _GREEN, _PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[32m", "\x1b[0m"
 
 
-class PlainProgress:
-    """Plain lines and passed-on bytes, on stdout, or on stderr where stdout carries data.
+@contextmanager
+def shown_progress(environment: Mapping[str, str], *, to_stderr: bool) -> Iterator[RunProgress]:
+    """On stdout, or on stderr where stdout carries data: groups on a CI that folds logs, a live line on a terminal.
 
-    Output that cannot be written is dropped: a full disk behind a log changes no test's result.
+    Whatever is open at the end is closed, so that later output of the step is read as usual.
     """
+    stream = sys.stderr if to_stderr else sys.stdout
+    console = console_of(environment)
+    live = is_live(stream, environment) and isinstance(console, PlainConsole)
+    progress = RunProgress(console, coloured=live and not environment.get("NO_COLOR"))
+    progress.screen = Screen(stream, progress.status if live else None)
+    progress.screen.open()
+    try:
+        yield progress
+    finally:
+        progress.close()
 
-    def __init__(self, *, to_stderr: bool) -> None:
-        self._stream: TextIO = sys.stderr if to_stderr else sys.stdout
+
+class RunProgress:
+    """The progress of one call of ``run``. No line of it begins with anything that came from a test."""
+
+    def __init__(self, console: Console, *, coloured: bool = False) -> None:
+        self.screen = Screen(None)
+        self._console = console
+        self._coloured = coloured
+        self._estimate = Estimate(())
         self._total = 0
         self._ended = 0
 
     def output(self, data: bytes) -> None:
-        with suppress(DriftgateError):
-            pass_on(data, self._stream)
+        self.screen.write(data)
+
+    def status(self) -> str:
+        """The live line."""
+        return f"driftgate: {self._estimate.line()}"
 
     def started(self, tests: Sequence[ReadyTest], skipped: Sequence[SkippedTest], policy: RunPolicy) -> None:
         self._total = len(tests)
+        self._estimate = Estimate([test.runnable.est_time_s for test in tests])
         writes = "writes the baseline" if policy.writes else f"writes nothing: {policy.reason}"
-        self._say(f"driftgate: {counted(len(tests), 'test')}, cadence {policy.cadence.name}, {writes}")
+        self._say(f"{counted(len(tests), 'test')}, cadence {policy.cadence.name}, {writes}")
+        if policy.fork:
+            self._say(NOT_EVIDENCE)
         for test in skipped:
-            self._say(f"driftgate: skipped {_place(test.identity)}: {test.reason}")
+            self._say(f"skipped {_place(test.identity)}: {test.reason}")
 
     def attempt_started(self, test: Runnable, number: int) -> None:
         again = f", attempt {number}" if number > 1 else ""
-        self._say(f"driftgate: [{self._ended + 1}/{self._total}] {_place(test.identity)}{again}")
+        self._estimate.begins(safe(test.identity.test_path) + again)
+        self.screen.write_lines(self._console.opened(f"{self._count()} {_place(test.identity)}{again}"))
 
     def attempt_ended(self, test: Runnable, attempt: AttemptResult) -> None:
-        ended = f"{attempt.attempt_class} in {attempt.duration_s:.1f} s ({attempt.detail})"
-        self._say(f"driftgate: [{self._ended + 1}/{self._total}] {test.identity.test_path}: {ended}")
+        self._close_group()
+        if not attempt.passed:  # of one that passed, the test's own line follows
+            told = reported_attempt(attempt)
+            ended = f"attempt {told.number} ended after {duration(told.duration_s)}: {told.told}"
+            self._say(f"{self._count()} {test.identity.test_path}: {ended}")
 
     def test_ended(self, report: TestReport) -> None:
+        test = reported_test(report)
+        self._result(test, f"{self._count()} ")
+        self.screen.write_lines(verdict_text(test.verdict))
+        for remark in test.remarks:
+            self._say(remark)
+        for annotation in annotations_of(test):
+            if line := self._console.annotated(annotation):
+                self.screen.write_lines(line)
+        self._estimate.ended(red=report.exit is not JobExit.FINE)
         self._ended += 1
-        self._say(verdict_text(report.judgement.verdict).rstrip("\n"))
-        for remark in report.remarks:
-            self._say(f"driftgate: {remark}")
 
     def finished(self, result: RunResult) -> None:
-        """The last lines: how many passed, what was not run."""
+        """The last lines: what needs a look once more, what was not run, how many passed."""
+        tests = sorted(map(reported_test, result.tests), key=lambda test: -test.severity)
         for identity in result.not_run:
-            self._say(f"driftgate: not run: {_place(identity)}")
-        passed = sum(test.passed for test in result.tests)
-        distrusted = sum(test.judgement.verdict.outcome == "not_trusted" for test in result.tests)
-        failed = sum(test.exit is JobExit.TEST_FAILED for test in result.tests)
+            self._say(f"not run: {_place(identity)}")
+        for test in tests if len(tests) > 1 else ():
+            if test.severity > 1:
+                self._result(test)
+            elif test.passed_on_retry:
+                self._say(f"passed only on retry: {test.identity.test_path}: {hidden_by_retry(test)}")
+        if result.policy.fork:
+            self._say(NOT_EVIDENCE)
+        passed = sum(test.passed for test in tests)
+        distrusted = sum(test.distrusted for test in tests)
+        failed = sum(test.exit is JobExit.TEST_FAILED for test in tests)
         interrupted = "interrupted; " if result.interrupted else ""
         self._say(
-            f"driftgate: {interrupted}{passed} passed, {failed} failed; "
+            f"{interrupted}{passed} passed, {failed} failed; "
             f"{distrusted} not trusted by the gate; exit {int(result.exit)}"
         )
 
+    def close(self) -> None:
+        self._close_group()
+        self.screen.close()
+
+    def _close_group(self) -> None:
+        if lines := self._console.closed():
+            self.screen.write_lines(lines)
+
+    def _count(self) -> str:
+        return f"[{self._ended + 1}/{self._total}]"
+
+    def _result(self, test: ReportedTest, count: str = "") -> None:
+        """One line: the word that says it all, which test, and what to know where it needs a look."""
+        word = result_word(test)
+        if self._coloured:
+            colour = _GREEN if test.severity <= 1 else _YELLOW if test.exit is JobExit.FINE else _RED
+            word = f"{colour}{word}{_PLAIN}"
+        tries = f", attempt {test.last.number}" if len(test.attempts) > 1 else ""
+        about = f": {found(test)}" if test.severity > 1 else ""
+        line = f"{_place(test.identity)} ({duration(test.duration_s)}{tries}){about}"
+        self.screen.write_lines(f"driftgate: {count}{word} {safe(line)}\n")
+
     def _say(self, text: str) -> None:
-        self.output(f"{text}\n".encode("utf-8", "backslashreplace"))
+        self.screen.write_lines(f"driftgate: {safe(text)}\n")
 
 
 def _place(identity: SeriesIdentity) -> str:

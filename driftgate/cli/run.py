@@ -45,7 +45,7 @@ def run(
 
     Example: driftgate run tests/e2e/test_grpo.py --cadence nightly
     """
-    from driftgate.cli.progress import PlainProgress
+    from driftgate.cli.progress import shown_progress
     from driftgate.harness.run import RunRequest, run_files
     from driftgate.harness.run_report import as_json, as_markdown, json_bytes
 
@@ -61,9 +61,9 @@ def run(
         keep_failed=keep_failed,
     )
     check_reports(report_md, report_json)
-    progress = PlainProgress(to_stderr=session.json)
-    result = run_files(request, progress.output, progress)
-    progress.finished(result)
+    with shown_progress(os.environ, to_stderr=session.json) as progress:
+        result = run_files(request, progress.output, progress)
+        progress.finished(result)
     document = as_json(result)
     write_report(report_md, as_markdown(result).encode())
     write_report(report_json, json_bytes(document))

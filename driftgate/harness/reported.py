@@ -13,6 +13,8 @@ from gate.identity import SeriesIdentity
 from gate.provenance import Provenance
 from gate.verdict import Verdict
 
+NOT_WRITTEN = "not_written"
+"""The kind of the notice that a run could not be stored."""
 KEPT_LINES = 20
 LONGEST_LINE = 300
 """Characters of one kept line of output."""
@@ -46,6 +48,11 @@ class ReportedAttempt:
     def last_words(self) -> str | None:
         """The last line that says something: of a traceback, the error."""
         return next((line.strip() for line in reversed(self.last_lines) if line.strip()), None)
+
+    @property
+    def told(self) -> str:
+        """How it ended and its last words: ``fail (exit code 1): AssertionError: 0.12``."""
+        return ": ".join(filter(None, (self.ending, self.last_words)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +92,7 @@ class ReportedTest:
     @property
     def unstored(self) -> bool:
         """Judged, and something kept the run from being written."""
-        return any(notice.kind == "not_written" for notice in self.verdict.warnings)
+        return any(notice.kind == NOT_WRITTEN for notice in self.verdict.warnings)
 
     @property
     def duration_s(self) -> float:

@@ -122,6 +122,11 @@ def found(test: ReportedTest) -> str:
     return minded[0] if minded else headline(test.verdict)
 
 
+def hidden_by_retry(test: ReportedTest) -> str:
+    """``attempt 1: fail (exit code 1): OSError: gone``: the attempts before the last."""
+    return "; ".join(f"attempt {attempt.number}: {attempt.told}" for attempt in test.attempts[:-1])
+
+
 def place(identity: SeriesIdentity) -> str:
     return f"{code(safe(identity.test_path))} in {code(safe(identity.suite))}"
 
