@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from driftgate.config.model import Config
@@ -55,11 +55,12 @@ def start_order(waits: Mapping[str, tuple[str, ...]], config: Config) -> tuple[s
 
 
 def _above(name: str, config: Config) -> frozenset[str]:
-    """Everything that ``name`` needs, directly or not. The configuration refuses circles."""
-    return frozenset(_needs(name, config))
-
-
-def _needs(name: str, config: Config) -> Iterator[str]:
-    for needed in config.suites[name].needs:
-        yield needed
-        yield from _needs(needed, config)
+    """Everything that ``name`` needs, directly or not."""
+    found: set[str] = set()
+    waiting = list(config.suites[name].needs)
+    while waiting:
+        needed = waiting.pop()
+        if needed not in found:
+            found.add(needed)
+            waiting += config.suites[needed].needs
+    return frozenset(found)
