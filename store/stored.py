@@ -90,7 +90,7 @@ class RunValues:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One execution of one test file, whatever came of it. ``attempt_class``: pass, fail, timeout, ..."""
+    """One execution of one test file, whatever came of it. ``attempt_class``: pass, timeout, assertion, ..."""
 
     identity: SeriesIdentity
     ci_run_id: int | None

@@ -145,7 +145,8 @@ class _Nights:
 
     def run(self, switches: Mapping[str, str]) -> TestReport:
         """The next night. Raises DriftgateError where the test itself did not pass, naming its log."""
-        from driftgate.harness.run import RunRequest, run_files
+        from driftgate.harness.run import run_tests
+        from driftgate.harness.run_request import RunRequest
         from driftgate.harness.trigger import Requests
 
         self._number += 1
@@ -159,7 +160,7 @@ class _Nights:
             requests=Requests(cadence="nightly"),
         )
         with log.open("wb") as output:
-            result = run_files(request, partial(_write, output), _Silent())
+            result = run_tests(request, partial(_write, output), _Silent())
         if result.interrupted:
             raise KeyboardInterrupt
         (report,) = result.tests

@@ -12,9 +12,9 @@ from driftgate.cli.output import counted
 from driftgate.harness.annotations import annotations_of
 from driftgate.harness.attempts import AttemptResult, Runnable
 from driftgate.harness.ci_console import Console, PlainConsole, console_of
-from driftgate.harness.given_files import ReadyTest, SkippedTest
 from driftgate.harness.outcome import JobExit
 from driftgate.harness.policy import RunPolicy
+from driftgate.harness.ready_tests import ReadyTest, SkippedTest
 from driftgate.harness.reported import ReportedTest, reported_attempt, reported_test
 from driftgate.harness.run import RunResult, TestReport
 from driftgate.harness.run_markdown import duration, found, hidden_by_retry, result_word

@@ -46,15 +46,16 @@ def run(
     Example: driftgate run tests/e2e/test_grpo.py --cadence nightly
     """
     from driftgate.cli.progress import shown_progress
-    from driftgate.harness.run import RunRequest, run_files
+    from driftgate.harness.run import run_tests
     from driftgate.harness.run_report import as_json, as_markdown, json_bytes
+    from driftgate.harness.run_request import RunRequest
 
     request = RunRequest(
         files=tuple(files),
         config=session.config(timeouts__timeout_per_file=timeout_per_file),
         environment=os.environ,
         requests=requests(cadence, event, schedule, write),
-        backend=backend,
+        hw=backend,
         suite=suite,
         records=None if records is None else records.absolute(),
         continue_on_error=continue_on_error,
@@ -62,7 +63,7 @@ def run(
     )
     check_reports(report_md, report_json)
     with shown_progress(os.environ, to_stderr=session.json) as progress:
-        result = run_files(request, progress.output, progress)
+        result = run_tests(request, progress.output, progress)
         progress.finished(result)
     document = as_json(result)
     write_report(report_md, as_markdown(result).encode())

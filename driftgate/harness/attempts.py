@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from driftgate.config.model import Timeouts
+from driftgate.config.model import Retry, Timeouts
 from driftgate.harness.credentials import without_credentials
+from driftgate.harness.failure_class import FailureClass, failed, timed_out
 from driftgate.harness.interpreter import interpreter_command
 from driftgate.harness.interruption import Interruption
 from driftgate.harness.process import Ended, Execution, Output, run_process
@@ -24,18 +25,25 @@ AttemptClass = Literal["pass", "fail", "timeout", "interrupted"]
 
 @dataclass(frozen=True, slots=True)
 class Runnable:
-    """A test ready to be started. ``metrics`` are the keys its collector keeps; ``est_time_s`` is a guess."""
+    """A test ready to be started. ``metrics`` are the keys its collector keeps; ``est_time_s`` is a guess.
+
+    ``retry``: a failed attempt may be followed by another.
+    """
 
     identity: SeriesIdentity
     file: Path
     command: tuple[str, ...]
     metrics: tuple[str, ...]
     est_time_s: float
+    retry: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptResult:
-    """``detail`` says in a few words how it ended; ``folder`` holds its record unless that was discarded."""
+    """``detail`` says in a few words how it ended; ``folder`` holds its record unless that was discarded.
+
+    ``failure`` is there where it failed or ran out of time.
+    """
 
     number: int
     attempt_class: AttemptClass
@@ -45,6 +53,7 @@ class AttemptResult:
     exit_code: int | None
     folder: Path
     last_lines: tuple[str, ...]
+    failure: FailureClass | None = None
 
     @property
     def passed(self) -> bool:
@@ -53,13 +62,16 @@ class AttemptResult:
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What is the same for all attempts of one call of the harness. ``environment`` is the harness's own."""
+    """What is the same for all attempts of one call of the harness. ``environment`` is the harness's own; ``retry``
+    has the classes of failures.
+    """
 
     environment: Mapping[str, str]
     folder: Path
     timeouts: Timeouts
     output: Output
     interruption: Interruption
+    retry: Retry = field(default_factory=Retry)
 
 
 def run_attempt(test: Runnable, number: int, records: Path, conditions: Conditions) -> AttemptResult:
@@ -67,7 +79,7 @@ def run_attempt(test: Runnable, number: int, records: Path, conditions: Conditio
 
     Raises: ConfigError (its command cannot be started).
     """
-    timeout_s = timeout_of(test.est_time_s, conditions.timeouts)
+    timeout_s = timeout_of(test.est_time_s, conditions.timeouts, retry=test.retry)
     execution = Execution(
         command=filled_command(test.command, test.file),
         environment=child_environment(conditions.environment, test, number, records),
@@ -87,12 +99,14 @@ def run_attempt(test: Runnable, number: int, records: Path, conditions: Conditio
         exit_code=ended.exit_code,
         folder=records,
         last_lines=ended.last_lines,
+        failure=_failure(ended, attempt_class, conditions.retry),
     )
 
 
-def timeout_of(est_time_s: float, timeouts: Timeouts) -> float:
-    """Seconds a test may take: the configured time, or its own estimate with a quarter more."""
-    return max(timeouts.timeout_per_file, EST_TIME_FACTOR * est_time_s)
+def timeout_of(est_time_s: float, timeouts: Timeouts, *, retry: bool) -> float:
+    """Seconds a test may take: the configured time, or its own estimate with a quarter more; with retry on, longer."""
+    least = max(timeouts.timeout_per_file, EST_TIME_FACTOR * est_time_s)
+    return least + timeouts.retry_timeout_increase if retry else least
 
 
 def filled_command(template: Sequence[str], file: Path) -> tuple[str, ...]:
@@ -124,6 +138,14 @@ def classified(ended: Ended) -> AttemptClass:
     return "pass" if ended.exit_code == 0 else "fail"
 
 
+def _failure(ended: Ended, attempt_class: AttemptClass, retry: Retry) -> FailureClass | None:
+    if attempt_class == "timeout":
+        return timed_out(retry)
+    if attempt_class == "fail":
+        return failed(ended.last_lines, retry, signal=_signal(ended.exit_code))
+    return None
+
+
 def _detail(ended: Ended, timeout_s: float) -> str:
     parts = [_ending(ended, timeout_s)]
     if ended.ending == "exited" and ended.leftovers:
@@ -142,12 +164,15 @@ def _ending(ended: Ended, timeout_s: float) -> str:
         return f"timed out after {timeout_s:g} s"
     if ended.ending == "interrupted":
         return "interrupted"
-    code = ended.exit_code or 0
-    return f"killed by {_signal_name(-code)}" if code < 0 else f"exit code {code}"
+    signal_name = _signal(ended.exit_code)
+    return f"killed by {signal_name}" if signal_name else f"exit code {ended.exit_code or 0}"
 
 
-def _signal_name(number: int) -> str:
+def _signal(exit_code: int | None) -> str:
+    """The name of the signal that ended a process, empty where it ended by itself."""
+    if exit_code is None or exit_code >= 0:
+        return ""
     try:
-        return signal.Signals(number).name
+        return signal.Signals(-exit_code).name
     except ValueError:
-        return f"signal {number}"
+        return f"signal {-exit_code}"

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any, Self
+
+POLL_S = 0.1
 
 _Handler = Callable[[int, FrameType | None], Any] | int | signal.Handlers | None
 
@@ -34,6 +37,13 @@ class Interruption:
         for number, handler in self._previous.items():
             signal.signal(number, handler if handler is not None else signal.SIG_DFL)
         self._previous.clear()
+
+    def wait(self, seconds: float) -> bool:
+        """Sleep so long, less where a stop is requested; returns whether none is."""
+        deadline = time.monotonic() + seconds
+        while self.requested is None and (left := deadline - time.monotonic()) > 0:
+            time.sleep(min(POLL_S, left))
+        return self.requested is None
 
     @staticmethod
     def _watched() -> tuple[signal.Signals, ...]:

@@ -14,14 +14,17 @@ from store.contract import Attempt
 def record_attempts(
     identity: SeriesIdentity, attempts: Sequence[AttemptResult], provenance: Provenance, open_history: OpenHistory
 ) -> tuple[str, ...]:
-    """Store the attempts that ended by themselves or by their time; returns why not, one line, where it fails."""
+    """Store the attempts that ended by themselves or by their time, each failed one with the class of its failure.
+
+    Returns why not, one line, where it fails.
+    """
     ended = [
         Attempt(
             identity=identity,
             ci_run_id=provenance.ci_run_id,
             ci_run_attempt=provenance.ci_run_attempt,
             test_attempt=attempt.number,
-            attempt_class=attempt.attempt_class,
+            attempt_class=attempt.failure.name if attempt.failure else attempt.attempt_class,
             duration_s=attempt.duration_s,
             started_at=attempt.started_at,
             exit_code=attempt.exit_code,

@@ -154,7 +154,7 @@ def reported_attempt(attempt: AttemptResult) -> ReportedAttempt:
     return ReportedAttempt(
         number=attempt.number,
         attempt_class=attempt.attempt_class,
-        failure=None,
+        failure=attempt.failure and attempt.failure.name,
         detail=attempt.detail,
         started_at=attempt.started_at,
         duration_s=attempt.duration_s,

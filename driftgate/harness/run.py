@@ -1,53 +1,35 @@
-"""``driftgate run FILES``: each test attempted, judged where it passed, written where this run writes."""
+"""``driftgate run``: each test attempted, judged where it passed, written where this run writes."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from driftgate.config.model import Config
 from driftgate.harness.attempts import AttemptResult, Conditions, Runnable, run_attempt
-from driftgate.harness.enforcement import may_enforce
-from driftgate.harness.given_files import ReadyTest, SkippedTest, read_given_files
-from driftgate.harness.history_access import check_history_url, configured_history
+from driftgate.harness.history_access import configured_history
 from driftgate.harness.interruption import Interruption
 from driftgate.harness.judgement import Judgeable, Judgement, OpenHistory, judge, unjudged
 from driftgate.harness.outcome import JobExit, combined
-from driftgate.harness.policy import RunPolicy, decide
+from driftgate.harness.plan_notice import PlanNotice
+from driftgate.harness.policy import RunPolicy
+from driftgate.harness.prepared_run import PreparedRun, prepare
 from driftgate.harness.process import Output
 from driftgate.harness.provenance import read_provenance
+from driftgate.harness.ready_tests import ReadyTest, SkippedTest
 from driftgate.harness.recorded_attempts import record_attempts
 from driftgate.harness.records import discard, new_attempt_folder
-from driftgate.harness.trigger import Requests, read_trigger
+from driftgate.harness.retrying import attempted
+from driftgate.harness.run_request import RunRequest
 from gate.identity import SeriesIdentity
 from gate.provenance import Provenance
 
 RECORDS_FOLDER = Path(".driftgate", "records")
 NOT_PASSED = "the test did not pass"
-
-
-@dataclass(frozen=True, slots=True)
-class RunRequest:
-    """One call of ``driftgate run FILES``. ``records`` None: `RECORDS_FOLDER` below the configuration's folder.
-
-    ``backend`` and ``suite`` are ``--hw`` and ``--suite``. ``max_attempts`` counts the first attempt too.
-    """
-
-    files: tuple[Path, ...]
-    config: Config
-    environment: Mapping[str, str]
-    requests: Requests = field(default_factory=Requests)
-    backend: str | None = None
-    suite: str | None = None
-    records: Path | None = None
-    continue_on_error: bool = False
-    keep_failed: bool = False
-    max_attempts: int = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +64,7 @@ class TestReport:
 class RunResult:
     """``not_run`` are the tests after the one that stopped the run. ``exit`` follows the rule of `combined`.
 
-    ``provenance`` is what is the same for all tests of the call.
+    ``provenance`` is what is the same for all tests of the call; ``notices`` are about the choice of tests.
     """
 
     policy: RunPolicy
@@ -91,6 +73,7 @@ class RunResult:
     not_run: tuple[SeriesIdentity, ...]
     interrupted: bool
     provenance: Provenance = field(default_factory=Provenance)
+    notices: tuple[PlanNotice, ...] = ()
 
     @property
     def exit(self) -> JobExit:
@@ -99,7 +82,7 @@ class RunResult:
 
 
 class Progress(Protocol):
-    """What happens, as it happens; calls come from the thread that called `run_files`."""
+    """What happens, as it happens; calls come from the thread that called `run_prepared`."""
 
     def started(self, tests: Sequence[ReadyTest], skipped: Sequence[SkippedTest], policy: RunPolicy) -> None:
         """Everything is checked, nothing has run yet."""
@@ -114,69 +97,86 @@ class Progress(Protocol):
         ...
 
 
-def run_files(
+def run_tests(
     request: RunRequest, output: Output, progress: Progress, open_history: OpenHistory | None = None
 ) -> RunResult:
-    """Run the files in the order given. What the tests print goes to ``output`` as bytes.
+    """`prepare` and `run_prepared` in one. Raises as both."""
+    return run_prepared(prepare(request), output, progress, open_history)
+
+
+def run_prepared(
+    prepared: PreparedRun, output: Output, progress: Progress, open_history: OpenHistory | None = None
+) -> RunResult:
+    """Run the tests one after another. What they print goes to ``output`` as bytes.
 
     Stops after the first red test where fast-fail is on, and at once on SIGINT or SIGTERM; a second signal raises
     KeyboardInterrupt. No process of a test is left running either way.
 
-    Raises: SourceError, ConfigError, both before any test has started (but for a command that cannot be started).
+    Raises: ConfigError (a command that cannot be started, a folder for records that cannot be made).
     """
+    request, tests = prepared.request, prepared.tests
     config = request.config
-    check_history_url(config)
-    policy = decide(read_trigger(request.environment, request.requests), config)
-    given = read_given_files(request.files, config, request.backend, request.suite)
-    enforceable = {test.identity: _may_enforce(test, request) for test in given.ready}
-    progress.started(given.ready, given.skipped, policy)
+    progress.started(tests.ready, tests.skipped, prepared.policy)
     with Interruption() as interruption:
         runner = _Runner(
-            request=request,
-            conditions=Conditions(request.environment, config.base, config.timeouts, output, interruption),
+            prepared=prepared,
+            conditions=Conditions(
+                request.environment, config.base, config.timeouts, output, interruption, config.retry
+            ),
             progress=progress,
             open_history=open_history or partial(configured_history, config),
-            provenance=replace(read_provenance(request.environment, config), cadence=policy.cadence.name),
-            policy=policy,
+            provenance=_provenance(prepared),
         )
-        reports = runner.run_all(given.ready, enforceable)
+        reports = runner.run_all()
     return RunResult(
-        policy=policy,
+        policy=prepared.policy,
         tests=reports,
-        skipped=given.skipped,
-        not_run=tuple(test.identity for test in given.ready[len(reports) :]),
+        skipped=tests.skipped,
+        not_run=tuple(test.identity for test in tests.ready[len(reports) :]),
         interrupted=interruption.requested is not None,
         provenance=runner.provenance,
+        notices=tests.notices,
     )
 
 
-def _may_enforce(test: ReadyTest, request: RunRequest) -> bool:
-    return may_enforce(test.identity.test_path, request.config.enforcement, request.environment)
+def _provenance(prepared: PreparedRun) -> Provenance:
+    found = read_provenance(prepared.request.environment, prepared.request.config)
+    shard = prepared.request.selection.shard
+    own_shard = found.shard if shard is None else f"{shard.index}/{shard.count}"
+    return replace(found, cadence=prepared.policy.cadence.name, shard=own_shard)
 
 
 @dataclass(frozen=True, slots=True)
 class _Runner:
-    request: RunRequest
+    prepared: PreparedRun
     conditions: Conditions
     progress: Progress
     open_history: OpenHistory
     provenance: Provenance
-    policy: RunPolicy
     call: str = field(default_factory=lambda: uuid.uuid4().hex)
 
-    def run_all(self, tests: Sequence[ReadyTest], enforceable: Mapping[SeriesIdentity, bool]) -> tuple[TestReport, ...]:
-        stop_at_red = self.policy.fast_fail and not self.request.continue_on_error
+    @property
+    def request(self) -> RunRequest:
+        return self.prepared.request
+
+    @property
+    def writes(self) -> bool:
+        return self.prepared.policy.writes
+
+    def run_all(self) -> tuple[TestReport, ...]:
+        stop_at_red = self.prepared.policy.fast_fail and not self.request.continue_on_error
         reports: list[TestReport] = []
-        for test in tests:
-            reports.append(self.run(test, may_enforce=enforceable[test.identity]))
+        for test in self.prepared.tests.ready:
+            reports.append(self.run(test))
             self.progress.test_ended(reports[-1])
             red = reports[-1].exit is not JobExit.FINE
             if self.conditions.interruption.requested or (red and stop_at_red):
                 break
         return tuple(reports)
 
-    def run(self, test: ReadyTest, *, may_enforce: bool) -> TestReport:
-        attempts = self._attempts(test.runnable)
+    def run(self, test: ReadyTest) -> TestReport:
+        make, wait = partial(self._attempt, test.runnable), self.conditions.interruption.wait
+        attempts = attempted(test.runnable, self.request.config.retry, make, wait)
         last = attempts[-1]
         provenance = replace(self.provenance, test_attempt=last.number)
         judgeable = Judgeable(
@@ -185,25 +185,17 @@ class _Runner:
             records=last.folder,
             provenance=provenance,
             created_at=datetime.now(UTC),
-            writes=self.policy.writes,
-            may_enforce=may_enforce,
+            writes=self.writes,
+            may_enforce=test.identity in self.prepared.enforceable,
         )
         config = self.request.config
         if last.passed:
             judgement = judge(judgeable, config, self.open_history)
         else:
             judgement = unjudged(judgeable, config, f"{NOT_PASSED}: {last.detail}")
-        remarks = record_attempts(test.identity, attempts, provenance, self.open_history) if self.policy.writes else ()
+        remarks = record_attempts(test.identity, attempts, provenance, self.open_history) if self.writes else ()
         red = JobExit.FINE if last.passed or last.attempt_class == "interrupted" else JobExit.TEST_FAILED
         return TestReport(test.runnable, attempts, judgement, combined((red, judgement.exit)), remarks)
-
-    def _attempts(self, test: Runnable) -> tuple[AttemptResult, ...]:
-        attempts: list[AttemptResult] = []
-        for number in range(1, self.request.max_attempts + 1):
-            attempts.append(self._attempt(test, number))
-            if attempts[-1].attempt_class in {"pass", "interrupted"}:
-                break
-        return tuple(attempts)
 
     def _attempt(self, test: Runnable, number: int) -> AttemptResult:
         base = self.request.records or self.request.config.base / RECORDS_FOLDER

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from driftgate.config.load import load_config
 from driftgate.harness.attempts import AttemptResult, Runnable
-from driftgate.harness.given_files import SkippedTest
 from driftgate.harness.judgement import Judgement
 from driftgate.harness.outcome import JobExit
 from driftgate.harness.policy import decide
+from driftgate.harness.ready_tests import SkippedTest
 from driftgate.harness.run import RunResult, TestReport
 from driftgate.harness.trigger import Requests, Trigger
 from gate.identity import SeriesIdentity

@@ -88,9 +88,11 @@ def test_a_stop_is_not_a_failure():
 
 
 def test_time_limits():
-    """The configured time, or the author's estimate with a quarter more where that is longer."""
-    assert timeout_of(100.0, Timeouts(timeout_per_file=1200.0)) == 1200.0
-    assert timeout_of(2000.0, Timeouts(timeout_per_file=1200.0)) == 2500.0
+    """The configured time, or the author's estimate with a quarter more where that is longer; with retry on, more."""
+    timeouts = Timeouts(timeout_per_file=1200.0, retry_timeout_increase=60.0)
+    assert timeout_of(100.0, timeouts, retry=False) == 1200.0
+    assert timeout_of(2000.0, timeouts, retry=False) == 2500.0
+    assert timeout_of(2000.0, timeouts, retry=True) == 2560.0
 
 
 def test_commands_are_filled():

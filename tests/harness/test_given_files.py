@@ -5,7 +5,8 @@ import textwrap
 import pytest
 
 from driftgate.config.load import load_config
-from driftgate.harness.given_files import read_given_files
+from driftgate.harness.given_files import given_files
+from driftgate.harness.run_request import RunRequest
 from gate.errors import ConfigError, SourceError
 
 CPU = 'register_cpu_ci(est_time=1, suite="stage-a-cpu")'
@@ -35,26 +36,30 @@ def file(tmp_path):
     return write
 
 
+def given(files, config, **more):
+    return given_files(RunRequest(config, {}, tuple(files), **more))
+
+
 def test_home_suites(config, file):
     """A file registered twice comes once for each, at home; labels and nightly do not deselect."""
-    given = read_given_files([file("t.py", CUDA, ROCM)], config(), None, None)
-    assert [(test.identity.backend, test.identity.suite) for test in given.ready] == [
+    found = given([file("t.py", CUDA, ROCM)], config())
+    assert [(test.identity.backend, test.identity.suite) for test in found.ready] == [
         ("cuda", "stage-c-8-gpu-h100"),
         ("rocm", "stage-c-4-gpu-mi350"),
     ]
-    assert given.ready[0].identity.test_path == "t.py"
-    assert given.skipped == ()
+    assert found.ready[0].identity.test_path == "t.py"
+    assert found.skipped == ()
 
 
 def test_backend_and_suite_choose(config, file):
     """--hw and --suite keep the registrations that have them; none left is an error that says what there is."""
     path = file("t.py", CUDA, ROCM)
-    (test,) = read_given_files([path], config(), "rocm", None).ready
+    (test,) = given([path], config(), hw="rocm").ready
     assert test.identity.backend == "rocm"
-    (test,) = read_given_files([path], config(), None, "stage-c-8-gpu-h100").ready
+    (test,) = given([path], config(), suite="stage-c-8-gpu-h100").ready
     assert test.identity.backend == "cuda"
     with pytest.raises(ConfigError, match=r"t\.py: registered for cuda stage-c-8-gpu-h100, rocm stage-c-4-gpu-mi350"):
-        read_given_files([path], config(), "cpu", None)
+        given([path], config(), hw="cpu")
 
 
 @pytest.mark.parametrize(
@@ -64,7 +69,7 @@ def test_backend_and_suite_choose(config, file):
 def test_unknown_names(config, file, backend, suite, message):
     """A backend or suite that does not exist is named with the nearest one that does."""
     with pytest.raises(ConfigError, match=message):
-        read_given_files([file("t.py", CPU)], config(), backend, suite)
+        given([file("t.py", CPU)], config(), hw=backend, suite=suite)
 
 
 def test_all_mistakes_of_all_files(config, file, tmp_path):
@@ -72,7 +77,7 @@ def test_all_mistakes_of_all_files(config, file, tmp_path):
     (tmp_path / "binary.py").write_bytes(b"\xff\xfe")
     files = [tmp_path / "gone.py", tmp_path / "binary.py", file("none.py"), file("bad.py", "register_cpu_ci()", CPU)]
     with pytest.raises(SourceError) as caught:
-        read_given_files(files, config(), None, None)
+        given(files, config())
     named = [problem.file for problem in caught.value.problems]
     assert list(dict.fromkeys(named)) == ["gone.py", "binary.py", "none.py", "bad.py"]
 
@@ -80,22 +85,22 @@ def test_all_mistakes_of_all_files(config, file, tmp_path):
 def test_disabled_registrations_are_skipped_with_their_reason(config, file):
     """What its author switched off does not run, and the reason is told."""
     path = file("t.py", CPU.replace(")", ', disabled="flaky, #12")'), ROCM)
-    given = read_given_files([path], config(), None, None)
-    assert [skipped.reason for skipped in given.skipped] == ["disabled: flaky, #12"]
-    assert [test.identity.backend for test in given.ready] == ["rocm"]
+    found = given([path], config())
+    assert [skipped.reason for skipped in found.skipped] == ["disabled: flaky, #12"]
+    assert [test.identity.backend for test in found.ready] == ["rocm"]
 
 
 def test_a_file_named_twice_runs_once(config, file, tmp_path):
     """Two spellings of one path are one file."""
     path = file("t.py", CPU)
-    assert len(read_given_files([path, path.parent / "t.py"], config(), None, None).ready) == 1
+    assert len(given([path, path.parent / "t.py"], config()).ready) == 1
 
 
 def test_what_the_collector_keeps(config, file):
     """The configured metrics, those declared in the test and the seed, each once."""
     declaration = 'register_ci_gate(metric_key="{}", steps="last", constraint={{"rel_up": 1, "rel_down": 1}})'
     path = file("t.py", CPU, declaration.format("mine"), declaration.format("a"))
-    (test,) = read_given_files([path], config("[capture]\nmetrics = ['a', 'b']"), None, None).ready
+    (test,) = given([path], config("[capture]\nmetrics = ['a', 'b']")).ready
     assert test.runnable.metrics == ("a", "b", "mine", "seed")
     assert [spec.metric_key for spec in test.specs] == ["mine", "a"]
 
@@ -107,12 +112,12 @@ def test_whose_command(config, file):
     [suites.stage-c-4-gpu-mi350]
     command = ["env", "{python}", "{file}"]
     """
-    given = read_given_files([file("t.py", CPU, ROCM), file("tests/fast/test_x.py")], config(text), None, None)
-    assert [test.runnable.command[0] for test in given.ready] == ["sh", "env", "{python}"]
-    assert given.ready[2].runnable.command[1:] == ("-m", "pytest", "{file}")
+    found = given([file("t.py", CPU, ROCM), file("tests/fast/test_x.py")], config(text))
+    assert [test.runnable.command[0] for test in found.ready] == ["sh", "env", "{python}"]
+    assert found.ready[2].runnable.command[1:] == ("-m", "pytest", "{file}")
 
 
 def test_a_program_that_does_not_exist(config, file):
     """A command that cannot be started is found before the first test."""
     with pytest.raises(ConfigError, match="command: 'no-such-program' is not an executable program"):
-        read_given_files([file("t.py", CPU)], config('command = ["no-such-program"]'), None, None)
+        given([file("t.py", CPU)], config('command = ["no-such-program"]'))

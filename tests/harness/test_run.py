@@ -1,4 +1,4 @@
-"""``run_files``: real tests in real processes, judged on a real store."""
+"""``run_tests``: real tests in real processes, judged on a real store."""
 
 import os
 import signal
@@ -12,7 +12,8 @@ from driftgate.config.load import load_config
 from driftgate.harness.history_access import configured_history
 from driftgate.harness.outcome import JobExit
 from driftgate.harness.process_tree import ProcessTree
-from driftgate.harness.run import RunRequest, run_files
+from driftgate.harness.run import run_tests
+from driftgate.harness.run_request import RunRequest
 from driftgate.harness.trigger import Requests
 from gate.errors import ConfigError, SourceError
 from store.contract import RunFilter
@@ -67,8 +68,8 @@ def run(tmp_path, told):
         (tmp_path / "driftgate.toml").write_text("[timeouts]\nkill_grace = 0.3\n" + config)
         loaded = load_config(file=None, start=tmp_path, env={}, options={})
         base = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        request = RunRequest(tuple(files), loaded, base | (environment or {}), requests, **named)
-        return run_files(request, told.write, told)
+        request = RunRequest(loaded, base | (environment or {}), tuple(files), requests, **named)
+        return run_tests(request, told.write, told)
 
     return call
 
@@ -149,9 +150,9 @@ def test_several_attempts(run, tmp_path, stored):
     log(1.0)
     if not flag.exists():
         flag.touch()
-        sys.exit(3)
+        raise ConnectionError
     """
-    result = run(body, max_attempts=3)
+    result = run(body, config="[retry]\nwait = 0\n", retry=True)
     (report,) = result.tests
     assert [(attempt.number, attempt.attempt_class) for attempt in report.attempts] == [(1, "fail"), (2, "pass")]
     assert [attempt.folder.name for attempt in report.attempts] == ["attempt-1", "attempt-2"]
@@ -207,12 +208,14 @@ def test_disabled_tests_are_told_of(run, told):
 HARNESS = """
 import os, pathlib, sys
 from driftgate.config.load import load_config
-from driftgate.harness.run import RunRequest, run_files
+from driftgate.harness.run import run_tests
+from driftgate.harness.run_request import RunRequest
 class Quiet:
     started = attempt_started = attempt_ended = test_ended = lambda *_: None
 config = load_config(file=None, start=pathlib.Path.cwd(), env={}, options={})
-request = RunRequest((pathlib.Path("test_0.py"), pathlib.Path("test_0.py").absolute()), config, dict(os.environ))
-result = run_files(request, lambda data: os.write(1, data), Quiet())
+files = (pathlib.Path("test_0.py"), pathlib.Path("test_0.py").absolute())
+request = RunRequest(config, dict(os.environ), files)
+result = run_tests(request, lambda data: os.write(1, data), Quiet())
 print(result.tests[0].attempts[0].attempt_class, flush=True)
 sys.exit(result.exit)
 """
