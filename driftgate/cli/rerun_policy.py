@@ -26,7 +26,11 @@ def rerun_policy(
     ],
     failed: Annotated[
         Path | None,
-        typer.Option("--failed", metavar="FILE", help="Its failed jobs: a JSON array of names, or one name a line."),
+        typer.Option(
+            "--failed",
+            metavar="FILE",
+            help="Its failed jobs: GitHub's list of its jobs, an array of names, or a name a line.",
+        ),
     ] = None,
     failed_before: Annotated[
         Path | None, typer.Option("--failed-before", metavar="FILE", help="The same of the attempt before it.")

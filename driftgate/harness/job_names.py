@@ -1,4 +1,4 @@
-"""Files with the names of CI jobs, as a workflow's script writes them. Standard library only."""
+"""Files with the failed jobs of a CI run, as a workflow's script writes them. Standard library only."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from typing import Any
 from gate.errors import ConfigError
 from gate.wording import shown
 
-LARGEST_BYTES = 1 << 20
+LARGEST_BYTES = 16 << 20
 LONGEST_NAME = 1000
+_FINE = ("success", "skipped", "neutral")
+_FORMS = "give a JSON array of names, GitHub's list of the jobs, or one name a line"
 
 
 def read_job_names(path: Path, option: str) -> frozenset[str]:
-    """The names in a file: a JSON array of strings where it begins with a bracket, else one name a line; maybe none.
+    """The names of the failed jobs in a file: a JSON array of names; GitHub's list of the jobs of a run, one page or an
+    array of pages, of which those count that neither succeeded nor were skipped; else one name a line. Maybe none.
 
     Raises ConfigError, in the name of ``option``, for a file that cannot be read or holds something else.
     """
@@ -45,9 +48,17 @@ def _from_json(text: str, path: Path, option: str) -> list[str]:
     try:
         value: Any = json.loads(text)
     except (ValueError, RecursionError):
-        raise ConfigError(
-            f"{option}: {path} is not valid JSON; write a JSON array of names, or one name a line"
-        ) from None
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise ConfigError(f"{option}: {path} holds {shown(value)}; write a JSON array of names, or one name a line")
-    return value
+        raise ConfigError(f"{option}: {path} is not valid JSON; {_FORMS}") from None
+    pages = value if isinstance(value, list) else [value]
+    if all(isinstance(name, str) for name in pages):
+        return pages
+    jobs = [job for page in pages for job in _jobs(page)]
+    if not all(isinstance(job, dict) and isinstance(job.get("name"), str) for job in jobs):
+        raise ConfigError(f"{option}: {path} holds {shown(value)}; {_FORMS}")
+    return [job["name"] for job in jobs if job.get("conclusion") not in _FINE]
+
+
+def _jobs(page: Any) -> list[Any]:
+    """The jobs of a page of GitHub's answer; what is no such page is no job either."""
+    jobs = page.get("jobs") if isinstance(page, dict) else None
+    return jobs if isinstance(jobs, list) else [page]

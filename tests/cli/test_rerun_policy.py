@@ -54,7 +54,7 @@ def test_the_second_attempt_is_posted(person):
         (("--attempt", "1", "--event", "cron"), "--event: unknown 'cron'"),
         (("--attempt", "1", "--conclusion", "sucess"), "--conclusion: unknown 'sucess' (did you mean 'success'?)"),
         (("--attempt", "1", "--failed", "missing"), "--failed: missing cannot be read (No such file or directory)"),
-        (("--attempt", "1", "--failed", "bad"), "--failed: bad is not valid JSON; write a JSON array of names"),
+        (("--attempt", "1", "--failed", "bad"), "--failed: bad is not valid JSON; give a JSON array of names"),
         (("--attempt", "1", "--failed-before", "bad"), "--failed-before: bad is not valid JSON"),
         (("--attempt", "1", "--github-output"), "--github-output: GITHUB_OUTPUT is not set"),
     ],

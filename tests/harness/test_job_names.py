@@ -1,5 +1,7 @@
 """Files with the names of jobs."""
 
+import json
+
 import pytest
 
 from driftgate.harness.job_names import read_job_names
@@ -31,19 +33,37 @@ def test_lines_and_json_are_read(tmp_path, content, names):
     assert read(tmp_path, content) == names
 
 
+@pytest.mark.parametrize("pages", [False, True])
+def test_githubs_own_answer_is_read(tmp_path, pages):
+    """Of its jobs those that neither succeeded nor were skipped; one page, or several."""
+    ends = ("success", "failure", "cancelled", "timed_out", "skipped", "neutral", "startup_failure", None)
+    page = {"total_count": len(ends), "jobs": [{"name": f"job {end}", "conclusion": end} for end in ends]}
+    more = {"jobs": [{"name": "b", "conclusion": "failure"}, {"name": "c", "conclusion": "success"}]}
+    failed = ["job None", "job cancelled", "job failure", "job startup_failure", "job timed_out"]
+    names = read(tmp_path, json.dumps([page, more] if pages else page).encode())
+    assert names == (["b", *failed] if pages else failed)
+
+
+def test_a_run_without_jobs_failed_none(tmp_path):
+    """GitHub's empty list is no mistake."""
+    assert read(tmp_path, b'[{"total_count": 0, "jobs": []}]') == []
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"[1]", "holds [1]; write a JSON array of names, or one name a line"),
-        (b'{"jobs": []}', "holds {'jobs': []}; write a JSON array"),
+        (b"[1]", "holds [1]; give a JSON array of names, GitHub's list of the jobs, or one name a line"),
+        (b'{"message": "Not Found"}', "holds {'message': 'Not Found'}; give a JSON array"),
+        (b'{"jobs": [{"name": 1}]}', "holds {'jobs': [{'name': 1}]}"),
+        (b'{"jobs": {"a": 1}}', "holds {'jobs': {'a': 1}}"),
         (b'["a", null]', "holds ['a', None]"),
         (b'["a"', "is not valid JSON"),
         (b"[" * 200_000, "is not valid JSON"),
         (b"\xff\xfe", "is not UTF-8"),
         (b"a" * 1001, "is longer than 1000 characters"),
-        (b"a\n" * 600_000, "is larger than 1048576 bytes"),
+        (b"a\n" * 9_000_000, "is larger than 16777216 bytes"),
     ],
-    ids=range(8),
+    ids=range(10),
 )
 def test_anything_else_is_refused_in_one_line(tmp_path, content, words):
     """It names the option, the file and what to write."""
