@@ -10,6 +10,13 @@ from dataclasses import dataclass
 
 from gate.calls import MarkerCall, Signature, bind_call
 from gate.errors import Problem, SourceError
+from gate.wording import shown
+
+LARGEST_FILE_BYTES = 1 << 20
+_LINE_END = re.compile(r"\r\n?|\n")
+_COOKIE = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)
+_UTF_8 = re.compile(r"utf-?8(-.*)?")
+_SAME_FOR_ASCII = frozenset({"ascii", "us-ascii", "latin-1", "latin1", "iso-8859-1", "iso-8859-15", "cp1252"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +26,31 @@ class Source:
     filename: str
     text: str
     tree: ast.Module
+
+
+def source_text(filename: str, content: bytes) -> str:
+    """The text of a Python file. Raises SourceError where it is above 1 MiB, not UTF-8, or says that it is not."""
+    if len(content) > LARGEST_FILE_BYTES:
+        raise _unreadable(filename, 0, "is above 1 MiB; a test file is smaller")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise _unreadable(filename, line, "not UTF-8; save the file as UTF-8") from None
+    _check_cookie(filename, text)
+    return text
+
+
+def _check_cookie(filename: str, text: str) -> None:
+    """Python reads the file in the encoding that one of its first two lines declares; so it has to say the same."""
+    for line in _LINE_END.split(text, maxsplit=2)[:2]:
+        cookie = _COOKIE.match(line)
+        if cookie is None:
+            continue
+        encoding = cookie[1].lower().replace("_", "-")
+        if not (_UTF_8.fullmatch(encoding) or (text.isascii() and encoding in _SAME_FOR_ASCII)):
+            declared = f"declares the encoding {shown(cookie[1])}, in which it may read differently"
+            raise _unreadable(filename, 0, f"{declared}; save the file as UTF-8 and remove that comment")
 
 
 def parse_source(filename: str, text: str) -> Source:

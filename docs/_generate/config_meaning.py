@@ -39,6 +39,8 @@ MEANING = {
     "gate.trust": "`run`: all numbers of a run are trusted or none; `metric`: each gate spec by itself",
     "gate.defaults.NAME.steps": "which steps are judged",
     "gate.defaults.NAME.constraint": "half-widths of the corridor, relative and absolute, up and down",
+    "discovery.label_registry": "a Python file and the dict in it that holds more labels, as "
+    "`tests/ci/labels.py:KNOWN_LABELS`; read as data",
     "discovery.roots": "folders of tests; a table instead of a string may name pattern, command, forbid and default",
     "labels.NAME": "what the label means",
     "suites.NAME.backend": "what its tests run on; required",

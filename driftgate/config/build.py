@@ -89,6 +89,7 @@ def _assembled(base: Path, repository: Path, tables: _Tables) -> Config:
         gate=GatePolicy(**gate),
         defaults={_nfc(name): MetricDefault(**row) for name, row in tables.rows("gate", "defaults").items()},
         roots=tables.section("discovery").get("roots", ()),
+        label_registry=tables.section("discovery").get("label_registry"),
         labels=tables.section("labels"),
         generations=top.get("generations", ()),
         suites={name: Suite(name, **row) for name, row in tables.rows("suites").items()},

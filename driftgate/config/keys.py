@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from driftgate.config import values
+from driftgate.config.label_registry import label_registry
 from driftgate.config.model import BACKENDS, Root
 from driftgate.config.schema import KeyPath, Table, read_table
 from driftgate.config.values import RefusedValueError
@@ -79,7 +80,7 @@ KEYS: Table = {
         "trust": values.choice("run", "metric"),
         "defaults": {"*": {"steps": values.steps, "constraint": values.constraint}},
     },
-    "discovery": {"roots": roots},
+    "discovery": {"roots": roots, "label_registry": label_registry},
     "labels": {"*": values.text},
     "suites": {
         "*": {

@@ -9,9 +9,10 @@ from typing import Any
 from driftgate.config.build import build_config
 from driftgate.config.files import ConfigFile, find_config, read_preset, repository_root
 from driftgate.config.keys import ENVIRONMENT, KEYS
+from driftgate.config.label_registry import labels_in
 from driftgate.config.model import Config
 from driftgate.config.schema import Entry, KeyPath, read_table
-from gate.errors import ConfigError
+from gate.errors import ConfigError, SourceError
 
 DEFAULT_PRESET = "miles"
 
@@ -29,7 +30,8 @@ def load_config(*, file: Path | None, start: Path, env: Mapping[str, str], optio
     given = file_entries | environment | chosen
     preset = given[("preset",)].value if ("preset",) in given else DEFAULT_PRESET
     repository = repository_root(start.absolute()) or repository_root(found.base) or start.absolute()
-    return build_config(found.base, repository, {**_preset_entries(preset), **given})
+    below = _preset_entries(preset)
+    return build_config(found.base, repository, {**below, **_registry_entries({**below, **given}, repository), **given})
 
 
 def _preset_entries(name: str) -> dict[KeyPath, Entry]:
@@ -44,6 +46,22 @@ def _file_entries(found: ConfigFile) -> dict[KeyPath, Entry]:
         if url is not None and _holds_password(url.value):
             raise ConfigError(f"{found.path}: {key}: holds a password; secrets come from {variable} alone")
     return entries
+
+
+def _registry_entries(entries: Mapping[KeyPath, Entry], repository: Path) -> dict[KeyPath, Entry]:
+    """The labels of the Python file that ``discovery.label_registry`` names."""
+    named = entries.get(("discovery", "label_registry"))
+    if named is None:
+        return {}
+    path = repository / named.value.path
+    try:
+        labels = labels_in(named.value, path.read_bytes())
+    except OSError as error:
+        where = f"{named.source}: discovery.label_registry"
+        raise ConfigError(f"{where}: {path}: cannot be read ({error.strerror}); check the path") from None
+    except SourceError as error:
+        raise ConfigError(str(error)) from None
+    return {("labels", label): Entry(meaning, str(path)) for label, meaning in labels.items()}
 
 
 def _holds_password(url: str) -> bool:

@@ -47,6 +47,14 @@ class Root:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelRegistry:
+    """A Python file, relative to the repository root, whose dict ``name`` holds labels."""
+
+    path: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Scope:
     """Which labels a cadence runs: ``all`` minus ``all_except``, or only what is requested."""
 
@@ -213,4 +221,5 @@ class Config:
     store: StoreConfig
     provenance: ProvenanceConfig
     command: tuple[str, ...] = ("{python}", "{file}")
+    label_registry: LabelRegistry | None = None
     sources: Mapping[str, str] = field(default_factory=dict)

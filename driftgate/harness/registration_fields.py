@@ -6,15 +6,21 @@ A result is meaningful only where nothing was complained about.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
+from driftgate.config.label_names import LABEL_RULE, is_safe_label
 from driftgate.config.model import Backend, Config
+from driftgate.config.schema import dotted
 from gate.calls import Complain
 from gate.wording import listed, nearest, shown
 
 MOST_GPUS = 8
+MOST_STRINGS = 100
+MOST_LISTED = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +49,20 @@ class FieldRules:
 
     def labels(self, value: Any, complain: Complain) -> tuple[str, ...]:
         labels = _distinct_strings(value, complain)
-        registry = self.config.labels
+        known = self.config.labels
         for label in labels:
-            if label not in registry:
-                known = f"known labels: {listed(registry) or 'none'}"
-                add = f'to add one write {label} = "what it covers" under [labels] in driftgate.toml'
-                complain(f"unknown label {shown(label)}{nearest(label, registry)}; {known}; {add}")
+            if label not in known:
+                text = f"unknown label {shown(label)}{nearest(label, known)}; known labels: {_several(known) or 'none'}"
+                complain(f"{text}; {self._how_to_add(label)}")
         return labels
+
+    def _how_to_add(self, label: str) -> str:
+        if not is_safe_label(label):
+            return LABEL_RULE
+        registry = self.config.label_registry
+        if registry is not None:
+            return f'to add one write "{label}": "what it covers" into {registry.name} in {registry.path}'
+        return f'to add one write {dotted((label,))} = "what it covers" under [labels] in driftgate.toml'
 
     def nightly(self, value: Any, complain: Complain) -> bool:
         if not isinstance(value, bool):
@@ -93,10 +106,19 @@ def _distinct_strings(value: Any, complain: Complain) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         complain(f"found {shown(value)}; write a list of strings")
         return ()
-    for item in dict.fromkeys(value):
-        if value.count(item) > 1:
+    if len(value) > MOST_STRINGS:
+        complain(f"found {len(value)} strings; at most {MOST_STRINGS}")
+        return ()
+    counted = Counter(value)
+    for item, count in counted.items():
+        if count > 1:
             complain(f"{shown(item)} listed twice; write each once")
-    return tuple(dict.fromkeys(value))
+    return tuple(counted)
+
+
+def _several(names: Collection[str]) -> str:
+    more = len(names) - MOST_LISTED
+    return listed(islice(names, MOST_LISTED)) + (f" and {more} more" if more > 0 else "")
 
 
 def _or_how_to_add(names: Iterable[str], table: str) -> str:

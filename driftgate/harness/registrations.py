@@ -18,6 +18,8 @@ MARKER_BACKENDS: dict[str, Backend] = {
     "register_cuda_ci": "cuda",
     "register_rocm_ci": "rocm",
 }
+MOST_PROBLEMS = 1000
+"""In one file: whoever writes more wants to keep the reader busy."""
 _PARAMETERS = ("est_time", "suite", "labels", "nightly", "disabled", "hardware", "num_gpus")
 _SIGNATURES = {name: Signature(name, _PARAMETERS, positional=2) for name in MARKER_BACKENDS}
 
@@ -60,6 +62,9 @@ def declared_registrations(source: Source, config: Config) -> tuple[tuple[Regist
     registrations: list[Registration] = []
     first_line: dict[tuple[str, str], int] = {}
     for call in calls:
+        if len(found) >= MOST_PROBLEMS:
+            found.append(Problem(source.filename, call.line, call.name, "", f"and more than {MOST_PROBLEMS} mistakes"))
+            break
         reader = ArgumentReader(call)
         registration = _read_registration(reader, config)
         if registration is not None:

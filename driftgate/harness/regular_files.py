@@ -6,8 +6,8 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import ExitStack, contextmanager
+from pathlib import Path, PurePosixPath
 
 _FOLLOW = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 _OPEN = _FOLLOW | os.O_NOFOLLOW
@@ -39,6 +39,31 @@ def read_regular(name: str, folder: int, limit: int) -> bytes:
 def read_named(path: Path, limit: int) -> bytes:
     """As ``read_regular``, of a file that somebody named: links on its path are followed."""
     return _read(path, None, _FOLLOW, limit)
+
+
+def read_below(folder: Path, name: PurePosixPath, limit: int) -> bytes:
+    """As ``read_regular``, of a file below ``folder``, in a tree that somebody else made and may be changing.
+
+    Neither ``folder`` nor any part of ``name`` may be a link: each is opened from within the one above it.
+    """
+    with ExitStack() as opened:
+        descriptor = None
+        parts: tuple[str | Path, ...] = (folder, *name.parent.parts)
+        for part in parts:
+            descriptor = _entered(part, descriptor)
+            opened.callback(os.close, descriptor)
+        return _read(name.name, descriptor, _OPEN, limit)
+
+
+def _entered(part: str | Path, above: int | None) -> int:
+    try:
+        return os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENOTDIR) and stat.S_ISLNK(
+            os.stat(part, dir_fd=above, follow_symlinks=False).st_mode
+        ):
+            raise NotRegular("below a symbolic link") from None
+        raise
 
 
 def _read(path: str | Path, folder: int | None, flags: int, limit: int) -> bytes:

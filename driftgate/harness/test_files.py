@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,16 +12,13 @@ from driftgate.harness.registrations import MARKER_BACKENDS, Registration, decla
 from driftgate.harness.regular_files import NotRegular, read_named
 from gate.declarations import declared_specs
 from gate.errors import Problem, SourceError
-from gate.source import parse_source
+from gate.source import LARGEST_FILE_BYTES, parse_source, source_text
 from gate.spec import GateSpec
-from gate.wording import shown
 
-LARGEST_FILE_BYTES = 1 << 20
 _UNREGISTERED = (
     "no registration; write register_cpu_ci(...), register_cuda_ci(...) or register_rocm_ci(...) at its top level, "
     "else it would silently never run"
 )
-_COOKIE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII | re.MULTILINE)
 _MARKERS = {backend: marker for marker, backend in MARKER_BACKENDS.items()}
 
 
@@ -64,7 +60,7 @@ def declared_in(content: bytes, path: Path, name: str, folder: Root | None, conf
     """As ``read_test_file``, of a file that holds ``content``."""
     try:
         _check_name(name)
-        source = parse_source(name, decoded(name, content))
+        source = parse_source(name, source_text(name, content))
     except SourceError as error:
         return TestFile(path, name, (), (), error.problems)
     registrations, mistakes = declared_registrations(source, config)
@@ -110,34 +106,6 @@ def _check_name(name: str) -> None:
     """A file's path names its series in tables, links and workflow commands. Raises SourceError."""
     if not name.isprintable() and any(unicodedata.category(character) in ("Cc", "Cs") for character in name):
         raise _unreadable(name, "its path holds control characters or is not UTF-8; rename it")
-
-
-def decoded(name: str, content: bytes) -> str:
-    """The text of a Python file. Raises SourceError where it is above 1 MiB, not UTF-8, or says that it is not."""
-    if len(content) > LARGEST_FILE_BYTES:
-        raise _unreadable(name, "is above 1 MiB; a test file is smaller")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise SourceError((Problem(name, line, "", "", "not UTF-8; save the file as UTF-8"),)) from None
-    _check_cookie(name, text)
-    return text
-
-
-def _check_cookie(name: str, text: str) -> None:
-    """Python reads the file in the encoding that one of its first two lines declares; so it has to say the same."""
-    head = text[: text.find("\n", text.find("\n") + 1)] if text.count("\n") > 1 else text
-    cookie = _COOKIE.search(head)
-    if cookie is None:
-        return
-    try:
-        same = text.encode().decode(cookie[1]) == text
-    except (LookupError, UnicodeError):
-        same = False
-    if not same:
-        declared = f"declares the encoding {shown(cookie[1])}, in which it reads differently"
-        raise _unreadable(name, f"{declared}; save the file as UTF-8 and remove that comment")
 
 
 def _unreadable(name: str, text: str) -> SourceError:

@@ -1,5 +1,6 @@
 """Registrations: what is read and every rejection with its words."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,33 @@ def test_each_mistake_is_one_problem_that_names_the_parameter(call, field, words
     assert (problem.file, problem.line, problem.field) == ("tests/e2e/test_a.py", 1, field)
     assert problem.call in call
     assert words in problem.text
+
+
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [
+        ("a.b", 'to add one write "a.b" = "what it covers" under [labels]'),
+        ("x\n::error::y", "unknown label 'x\\n::error::y'; known labels"),
+        ("x\n::error::y", "; a label has letters, digits and"),
+    ],
+)
+def test_how_to_add_a_label_is_something_to_paste(label, words):
+    """A key that TOML takes; a label that nothing takes is never repeated as it is."""
+    _, (problem,) = register(f'register_cpu_ci(1, "stage-a-cpu", labels=[{label!r}])')
+    assert words in problem.text
+    assert problem.text.isprintable()
+
+
+def test_a_hostile_file_costs_no_more_than_a_long_one():
+    """Labels, what is listed of a long registry, and mistakes are bounded."""
+    many = replace(CONFIG, labels={f"label-{number}": "one of many" for number in range(60)})
+    found, problems = register("register_cpu_ci(1, 'stage-a-cpu', labels=['zzz'])\n" * 2000, many)
+    assert (found, len(problems)) == ((), 1002)
+    assert problems[-1].text == "and more than 1000 mistakes"
+    assert problems[0].text.count("label-") == 50
+    assert "label-49 and 10 more; to add one" in problems[0].text
+    _, (problem,) = register(f"register_cpu_ci(1, 'stage-a-cpu', labels={[str(n) for n in range(50_000)]})")
+    assert problem.text == "found 50000 strings; at most 100"
 
 
 def test_all_mistakes_of_a_file_come_at_once():

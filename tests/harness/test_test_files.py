@@ -112,6 +112,8 @@ def test_links_are_followed(tmp_path, write):
         ("# coding: latin-1\nx = 1\n", None),
         ("# coding=latin-1\ny = 'é'\n", "latin-1"),
         ("\n \t# vim: set fileencoding=utf-7 :\n+AHI-egister_cpu_ci(1)", "utf-7"),
+        ("x = 1\r# coding: utf-7\r", "utf-7"),
+        ("# coding: punycode\n" + "é" * 400_000, "punycode"),
         ("# coding: rot13\nx = 1", "rot13"),
         ("# coding: none\n", "none"),
         ("x = 1\n\n# coding: none\n", None),
@@ -121,7 +123,7 @@ def test_links_are_followed(tmp_path, write):
 def test_a_file_may_not_say_that_it_reads_differently(tmp_path, write, content, refused):
     """Python reads a file in the encoding it declares, so what is read here has to be the same text."""
     problems = read(write("test_a.py", content), tmp_path).problems
-    words = f"declares the encoding {refused!r}, in which it reads differently; save the file as UTF-8"
+    words = f"declares the encoding {refused!r}, in which it may read differently; save the file as UTF-8"
     assert [words in problem.text for problem in problems] == [True] * (refused is not None)
 
 
