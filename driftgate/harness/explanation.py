@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -111,13 +112,24 @@ def _why_not_discovered(name: str, plan: Plan) -> str:
         return f"this plan is about --file {plan.request.file} alone"
     known = [one.test.test_path for one in plan.considered]
     root = root_of(name, config)
-    if not (config.repository / name).exists():
+    mode = _mode(config.repository / name)
+    if mode is None:
         return f"there is no such file in {config.repository}{nearest(name, known) or _same_name(name, known)}"
+    if stat.S_ISDIR(mode):
+        return "it is a folder; name a test file"
     if root is None:
         return f"outside of the roots ({_roots(config)}); move it, or add its folder to [discovery] roots"
     if not fnmatchcase(Path(name).name, root.pattern):
         return f"its name does not match the pattern {root.pattern} of root {root.path}; rename it"
     return "its folder is left out: hidden folders, caches, virtual environments and links to folders are not searched"
+
+
+def _mode(path: Path) -> int | None:
+    """None where there is nothing, or nothing that can be looked at."""
+    try:
+        return path.stat().st_mode
+    except OSError:
+        return None
 
 
 def _roots(config: Config) -> str:

@@ -136,11 +136,11 @@ def make_plan(request: PlanRequest) -> Plan:
     """Raises: ConfigError (options or labels that are unknown or contradict each other, a missing root), SourceError
     (every mistake of every file).
     """
-    config = request.config
     covered = _covered_suites(request)
+    read = plan_tree(request.config, request.file, request.snapshot)
+    tree, config = read.tree, read.config
     rules = rules_of(request.trigger, config, match_all=request.match_all_labels, file_given=request.file is not None)
     durations = read_durations(request.durations) if request.durations else {}
-    tree = plan_tree(config, request.file)
     found = considered(tree.files, rules, config)
     wish = Wish(request.suite, request.changed_files, request.trigger.requests.event or request.trigger.event)
     needs = needs_of_suites(wish, rules, found, config)

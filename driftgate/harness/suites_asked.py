@@ -11,7 +11,7 @@ from driftgate.harness.changed_files import Effect, effects_of, read_changes
 from driftgate.harness.considering import Considered, Rules
 from driftgate.harness.plan_notice import PlanNotice
 from driftgate.harness.suite_needs import SuiteNeed, need_of
-from gate.wording import clipped
+from gate.wording import clipped, printable
 
 PULL_REQUESTS = ("pull_request", "pull_request_target", "merge_request_event")
 _EVERYTHING = "everything runnable is needed"
@@ -72,7 +72,7 @@ def _affected_by(name: str, effects: Collection[Effect] | None) -> str | None:
     if not affecting:
         return None
     more = f" and {len(affecting) - 1} more" if len(affecting) > 1 else ""
-    return f"affected by {clipped(affecting[0])}{more}"
+    return f"affected by {printable(clipped(affecting[0]))}{more}"
 
 
 def _asked_by(name: str, wish: Wish, rules: Rules, found: Collection[Considered]) -> str:
