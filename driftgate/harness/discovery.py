@@ -12,6 +12,7 @@ from pathlib import Path
 
 from driftgate.config.model import Config, Root
 from driftgate.harness.plan_notice import PlanNotice
+from driftgate.harness.suite_names import suite_name_notices
 from driftgate.harness.test_files import TestFile, read_discovered, unregistered
 from gate.errors import ConfigError, Problem, SourceError
 from gate.wording import listed, printable, shown
@@ -59,7 +60,8 @@ def read_tree(config: Config) -> Tree:
             read_discovered(config.repository / name, name, root, config) for name, root in found.names.items()
         )
     problems = [*found.problems, *(problem for file in files for problem in (*file.problems, *unregistered(file)))]
-    return Tree(files, tuple(sorted(problems, key=lambda problem: (problem.file, problem.line))), found.notices)
+    in_order = tuple(sorted(problems, key=lambda problem: (problem.file, problem.line)))
+    return Tree(files, in_order, (*suite_name_notices(config), *found.notices))
 
 
 @contextmanager
