@@ -5,7 +5,7 @@ from descent import residuals
 import driftgate
 from driftgate import register_ci_gate, register_cpu_ci
 
-register_cpu_ci(est_time=5, suite="thorough", labels=["solver", "slow"])
+register_cpu_ci(est_time=5, suite="thorough", labels=["slow"])
 register_ci_gate(metric_key="solver/final", steps="last", constraint={"rel_up": 1.0, "rel_down": 1.0})
 
 history = list(residuals(steps=600, rate=0.01))
