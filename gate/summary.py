@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +14,7 @@ from gate.columns import column_means, column_sds
 from gate.corridor import Corridor
 from gate.history import SpecHistory
 from gate.identity import SpecKey
-from gate.spec import Constraint
+from gate.stored_literals import stored_constraint
 
 _NUMBERS = ("mean", "sd", "lo", "hi", "anchor_mean")
 
@@ -70,7 +69,7 @@ def summarise(key: SpecKey, history: SpecHistory, *, limit: int, anchor_runs: in
     rows = [row for row in history.baseline if row.run.run_id in used]
     values = _newest(np.array([aligned.values(row) for row in rows]).reshape(len(rows), steps.size), limit)
     kept = ~np.all(np.isnan(values), axis=1) if values.size else np.zeros(len(rows), np.bool_)
-    corridor = Corridor.around(baseline.mean, Constraint(**json.loads(key.constraint_key)))
+    corridor = Corridor.around(baseline.mean, stored_constraint(key))
     full = len(history.anchor) >= anchor_runs
     anchor = (
         column_means([aligned.values(row) for row in history.anchor], steps.size)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -16,7 +15,7 @@ from gate.history import SpecHistory
 from gate.identity import SpecKey
 from gate.past import Past, PastRun, PastValues, SeriesPast, TrustGrain
 from gate.policy import GatePolicy
-from gate.spec import Constraint
+from gate.stored_literals import stored_constraint
 
 RunState = Literal["trusted", "untrusted", "marked", "superseded"]
 COLUMNS = ("value", "mean", "lo", "hi", "anchor", "anchor_lo", "anchor_hi")
@@ -76,7 +75,7 @@ def _chosen(values: PastValues | None, step: int | None) -> NDArray[np.intp]:
 
 
 def _row(values: PastValues, chosen: NDArray[np.intp], history: SpecHistory, policy: GatePolicy) -> tuple[float, ...]:
-    steps, rule = values.steps[chosen], Constraint(**json.loads(values.key.constraint_key))
+    steps, rule = values.steps[chosen], stored_constraint(values.key)
     recent = Baseline.of(history.baseline, steps, policy.history).mean
     anchor = np.full(steps.size, np.nan)
     if len(history.anchor) >= policy.anchor_runs:

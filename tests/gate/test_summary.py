@@ -53,3 +53,15 @@ def test_one_value_has_no_sd():
     assert summarise(KEY, SpecHistory(baseline=(_row(0, [0], [1.0]),)), limit=20, anchor_runs=20).to_json()["sd"] == [
         None
     ]
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    ["band", "[1]", '{"rel_up":1}', '{"rel_up":"x","rel_down":1}', pytest.param("[" * 100_000, id="deep"), "NaN"],
+)
+def test_a_key_that_no_declaration_made_has_a_mean_and_no_corridor(constraint):
+    """Other writers may store such a key: their values are shown, and no bound is invented."""
+    summary = summarise(
+        SpecKey("m", '"all"', constraint), SpecHistory(baseline=(_row(0, [0], [2.0]),)), limit=20, anchor_runs=1
+    ).to_json()
+    assert (summary["mean"], summary["lo"], summary["hi"]) == ([2.0], [None], [None])
