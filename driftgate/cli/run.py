@@ -1,4 +1,4 @@
-"""``driftgate run``: run test files, judge those that pass."""
+"""``driftgate run``: run test files, or the plan, and judge what passes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from driftgate.cli.output import print_json
+from driftgate.cli.output import print_json, say
+from driftgate.cli.plan import option
 from driftgate.cli.reports import JsonFileOption, MarkdownOption, check_reports, write_report
 from driftgate.cli.session import Session, command
 from driftgate.cli.targets import BackendOption, SuiteOption
@@ -19,12 +20,21 @@ from driftgate.cli.triggers import CadenceOption, EventOption, ScheduleOption, W
 def run(
     session: Session,
     *,
-    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Test files; each runs at its home suite.")],
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[FILE]...", help="Test files, each at its home suite; without any, the plan."),
+    ] = None,
     backend: BackendOption = None,
     suite: SuiteOption = None,
     cadence: CadenceOption = None,
+    label: Annotated[list[str] | None, option("label")] = None,
     event: EventOption = None,
     schedule: ScheduleOption = None,
+    shard: Annotated[str | None, option("shard")] = None,
+    file: Annotated[Path | None, option("file")] = None,
+    changed_files: Annotated[Path | None, option("changed_files")] = None,
+    match_all_labels: Annotated[bool, option("match_all_labels")] = False,
+    durations: Annotated[Path | None, option("durations")] = None,
     write: WriteOption = None,
     timeout_per_file: Annotated[
         float | None, typer.Option("--timeout-per-file", metavar="SECONDS", help="Longest time for one file.")
@@ -32,6 +42,16 @@ def run(
     continue_on_error: Annotated[
         bool, typer.Option("--continue-on-error", help="Go on after a failing test; the exit code is red either way.")
     ] = False,
+    retry: Annotated[
+        bool | None,
+        typer.Option("--retry/--no-retry", help="Try failed tests again, or not, whatever suites are configured to."),
+    ] = None,
+    max_attempts: Annotated[
+        int | None, typer.Option("--max-attempts", metavar="N", help="Attempts of one test, the first included.")
+    ] = None,
+    retry_wait: Annotated[
+        float | None, typer.Option("--retry-wait", metavar="SECONDS", help="Time between two attempts; may be 0.")
+    ] = None,
     keep_failed: Annotated[
         bool, typer.Option("--keep-failed", help="Keep the records of failed attempts as evidence; never judged.")
     ] = False,
@@ -41,29 +61,47 @@ def run(
     report_md: MarkdownOption = None,
     report_json: JsonFileOption = None,
 ) -> None:
-    """Run test files and judge each that passes. Where this run may write, it is stored.
+    """Run test files, or without any what the plan has for this machine, and judge each that passes.
 
-    Example: driftgate run tests/e2e/test_grpo.py --cadence nightly
+    Where this run may write, it is stored.
+
+    Example: driftgate run --cadence nightly --suite stage-a-cpu
     """
     from driftgate.cli.progress import shown_progress
-    from driftgate.harness.run import run_tests
+    from driftgate.harness.prepared_run import prepare
+    from driftgate.harness.run import run_prepared
     from driftgate.harness.run_report import as_json, as_markdown, json_bytes
-    from driftgate.harness.run_request import RunRequest
+    from driftgate.harness.run_request import RunRequest, Selection
+    from driftgate.harness.sharding import parse_shard
+    from gate.outline import safe
 
     request = RunRequest(
-        files=tuple(files),
-        config=session.config(timeouts__timeout_per_file=timeout_per_file),
+        config=session.config(
+            timeouts__timeout_per_file=timeout_per_file, retry__max_attempts=max_attempts, retry__wait=retry_wait
+        ),
         environment=os.environ,
-        requests=requests(cadence, event, schedule, write),
+        files=tuple(files or ()),
+        requests=requests(cadence, event, schedule, write, label or ()),
         hw=backend,
         suite=suite,
+        selection=Selection(
+            shard=None if shard is None else parse_shard(shard),
+            file=file,
+            changed_files=changed_files,
+            durations=durations,
+            match_all_labels=match_all_labels,
+        ),
         records=None if records is None else records.absolute(),
         continue_on_error=continue_on_error,
         keep_failed=keep_failed,
+        retry=retry,
     )
     check_reports(report_md, report_json)
+    prepared = prepare(request)
+    for notice in prepared.tests.notices:
+        say(f"driftgate: {safe(notice.text)}")
     with shown_progress(os.environ, to_stderr=session.json) as progress:
-        result = run_tests(request, progress.output, progress)
+        result = run_prepared(prepared, progress.output, progress)
         progress.finished(result)
     document = as_json(result)
     write_report(report_md, as_markdown(result).encode())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -26,6 +27,8 @@ WriteOption = Annotated[
 ]
 
 
-def requests(cadence: str | None, event: str | None, schedule: str | None, write: bool | None) -> Requests:
+def requests(
+    cadence: str | None, event: str | None, schedule: str | None, write: bool | None, labels: Sequence[str] = ()
+) -> Requests:
     """What the options ask for; the rest of the facts comes from the environment."""
-    return Requests(cadence=cadence, event=event, cron=schedule, write=write)
+    return Requests(cadence=cadence, event=event, cron=schedule, labels=tuple(labels), write=write)

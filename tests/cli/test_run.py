@@ -228,3 +228,59 @@ def test_an_interruption(person, number):
     assert "driftgate: interrupted; 0 passed" in out
     assert '"interrupted": true' in (person.home / "r.json").read_text()
     assert [process for process in tree.find() if process.status() != psutil.STATUS_ZOMBIE] == []
+
+
+ROOTS = '[discovery]\nroots = [{path = "tests", default = {backend = "cpu", suite = "stage-a-cpu", est_time = 1}}]\n'
+
+
+def test_the_plan(person):
+    """Without files the plan is run, sharded, in the suite that executes it; what it leaves out is known."""
+    person.write("driftgate.toml", ROOTS)
+    for name in "ab":
+        person.test(LOG.format(1.0), name=f"tests/test_{name}.py")
+    answer = run(person, options=("--cadence", "nightly", "--suite", "stage-a-cpu", "--shard", "1/2", "--json"))
+    assert (answer.code, [test["file"] for test in answer.json["tests"]]) == (0, ["tests/test_b.py"])
+    (stored,) = person.runs()
+    assert (stored["series"]["suite"], stored["provenance"]["shard"]) == ("stage-a-cpu", "1/2")
+
+
+def test_an_empty_plan(person):
+    """Said, and exit 0."""
+    person.write("driftgate.toml", ROOTS)
+    person.test(name="tests/test_a.py")
+    answer = run(person, options=("--hw", "cpu", "--shard", "1/2"))
+    assert (answer.code, answer.err) == (0, "driftgate: nothing to run: shard 1/2 is empty\n")
+    assert answer.out.endswith("driftgate: 0 passed, 0 failed; 0 not trusted by the gate; exit 0\n")
+
+
+def test_a_retry(person):
+    """Each attempt has its class in the JSON; a class that is not tried again stops."""
+    person.write("driftgate.toml", "[retry]\nenabled = true\nwait = 60\n")
+    person.test("if os.environ['DRIFTGATE_ATTEMPT'] == '1': raise ConnectionResetError\nraise TypeError('mine')")
+    (test,) = run(person, "test_a.py", options=("--retry-wait", "0", "--max-attempts", "5", "--json")).json["tests"]
+    assert [(attempt["class"], attempt["failure"]) for attempt in test["attempts"]] == [
+        ("fail", "infrastructure"),
+        ("fail", "code"),
+    ]
+    assert len(run(person, "test_a.py", options=("--no-retry", "--json")).json["tests"][0]["attempts"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--shard", "2/2", "--suite", "stage-a-cpu"), "--shard: found '2/2'"),
+        (("test_a.py", "--shard", "0/2"), "FILE: the files given are run as they are"),
+        (("test_a.py", "--max-attempts", "0", "--retry"), "retry.max_attempts: found 0"),
+        (("test_a.py", "--retry-wait=-1", "--retry"), "retry.wait: found -1"),
+        (("test_a.py", "--retry-wait=nan", "--retry"), "retry.wait: found nan"),
+        (("test_a.py", "--retry-wait", "1"), "--retry-wait: no test of this run is tried again"),
+        ((), "discovery.roots (preset miles): no folder"),
+    ],
+)
+def test_wrong_selections_and_retries(person, options, words):
+    """Exit 2, one line, nothing run."""
+    person.test("open('ran', 'w')")
+    answer = person.call("run", *options)
+    assert (answer.code, answer.out, len(answer.lines)) == (2, "", 1)
+    assert words in answer.err
+    assert not (person.home / "ran").exists()
