@@ -27,13 +27,17 @@ RECENT_RUNS = 20
 
 @dataclass(frozen=True, slots=True)
 class RunRef:
-    """One stored run as the gate sees it. ``counting`` and ``valid`` are the glossary's words."""
+    """One stored run as the gate sees it. ``counting`` and ``valid`` are the glossary's words.
+
+    ``ci_run_id`` None: it came from no CI run, or the reader does not say.
+    """
 
     run_id: str
     created_at: datetime
     trusted: bool
     counting: bool
     valid: bool
+    ci_run_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

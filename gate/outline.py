@@ -12,8 +12,8 @@ from gate.verdict import Notice, SpecVerdict, Status, Verdict
 
 NOT_EVIDENCE = "NOT EVIDENCE: the run comes from a fork, so neither its red nor its green is proof"
 _LONGEST = 500
-_SINCE_THEN = "provenance"
-"""The kind of the notice that says what is not as it was at the last trusted run."""
+_FACTS = ("baseline_file", "provenance")
+"""Kinds of notices that warn of nothing: the past that was judged against, and what has changed since then."""
 _OUTCOMES = {"trusted": "TRUSTED", "not_trusted": "NOT TRUSTED", "not_judged": "NOT JUDGED"}
 
 
@@ -93,7 +93,7 @@ def warnings(verdict: Verdict) -> list[str]:
 
 
 def _is_fact(notice: Notice) -> bool:
-    return notice.kind == _SINCE_THEN
+    return notice.kind in _FACTS
 
 
 def _summary(spec: SpecVerdict, most: int) -> SpecSummary:

@@ -161,6 +161,7 @@ def _series_rows(grain: TrustGrain, chosen: CTE) -> Select[Any]:
         runs.c.trusted,
         counting_spec(grain).label("counting"),
         is_valid.label("valid"),
+        runs.c.ci_run_id,
         case((is_other, gate_specs.c.metric_key), else_=gate_specs.c.key_hash).label("key"),
         case((is_other, gate_specs.c.steps_key), else_=null()).label("steps_key"),
         (chosen.c.baseline + 2 * chosen.c.anchor + 4 * chosen.c.valid + 8 * chosen.c.other).label("uses"),
@@ -180,6 +181,7 @@ def _run_rows(grain: TrustGrain) -> Select[Any]:
             runs.c.trusted,
             counting_run(grain).label("counting"),
             is_valid.label("valid"),
+            runs.c.ci_run_id,
         )
         .where(runs.c.series_id == this_series(), not_excluded)
         .order_by(runs.c.created_at.desc(), runs.c.seq.desc())
@@ -198,6 +200,7 @@ def _epoch_rows() -> Select[Any]:
         false(),
         false(),
         false(),
+        sql_cast(null(), RowId),
         epochs.c.metric_key,
         *_no_values()[1:],
     ).where(epochs.c.series_id == this_series(), epochs.c.undone_at.is_(None))
@@ -226,8 +229,9 @@ def _once_counting_rows(grain: TrustGrain, asked: CTE) -> Select[Any]:
         "key": asked.c.key_hash,
         "points": number.label("points"),
     }
-    nowhere = (literal(0), sql_cast(null(), Text), bindparam("beginning", type_=UtcDateTime), false(), false(), false())
-    return select(literal(ONCE_ROW, Text), *nowhere, *columns.values()).select_from(asked)
+    nowhere = (literal(0), sql_cast(null(), Text), bindparam("beginning", type_=UtcDateTime))
+    no_run = (false(), false(), false(), sql_cast(null(), RowId))
+    return select(literal(ONCE_ROW, Text), *nowhere, *no_run, *columns.values()).select_from(asked)
 
 
 def _no_values() -> list[ColumnElement[Any]]:

@@ -119,4 +119,5 @@ def _run_ref(row: Any) -> RunRef:
         trusted=row.trusted,
         counting=bool(row.counting),
         valid=bool(row.valid),
+        ci_run_id=row.ci_run_id,
     )

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from driftgate.cli.baseline_export import export_to
 from driftgate.cli.history import title_of
 from driftgate.cli.output import number, print_json, print_table, print_text, say
 from driftgate.cli.plots import PlotOption, check_plot, draw
 from driftgate.cli.session import Session, command
 from driftgate.cli.targets import BackendOption, SuiteOption, only_series, series_of
 from driftgate.config.model import Config
+from gate.errors import ConfigError
 from gate.identity import AGGREGATE_STEP, SeriesIdentity
 from gate.wording import listed, nearest
 from store.errors import NotFound
@@ -27,7 +29,10 @@ if TYPE_CHECKING:
 def baseline(
     session: Session,
     *,
-    test: Annotated[Path, typer.Argument(metavar="TEST", help="Test file, as a path from here.")],
+    test: Annotated[
+        Path | None,
+        typer.Argument(metavar="TEST", help="Test file, as a path from here; an export needs none."),
+    ] = None,
     metric: Annotated[str | None, typer.Option("--metric", metavar="KEY", help="Only this metric.")] = None,
     step: Annotated[
         int | None, typer.Option("--step", metavar="K", help='Only this step; -1 for "last" and reductions.')
@@ -35,11 +40,22 @@ def baseline(
     backend: BackendOption = None,
     suite: SuiteOption = None,
     plot: PlotOption = None,
+    export: Annotated[
+        Path | None,
+        typer.Option("--export", metavar="FILE", help="Write all baselines, or TEST's, for `gate --baseline FILE`."),
+    ] = None,
 ) -> None:
-    """The baseline and its corridor, step by step.
+    """The baseline and its corridor, step by step; or all baselines as a file for runs that may not reach the store.
 
     Example: driftgate baseline tests/e2e/test_grpo.py --metric train/ppo_kl --step 3
     """
+    if export is not None:
+        if metric is not None or step is not None or plot is not None:
+            raise ConfigError("--export takes whole series; leave out --metric, --step and --plot")
+        export_to(export, session, test, backend=backend, suite=suite)
+        return
+    if test is None:
+        raise ConfigError("baseline: which one? give TEST, or --export FILE for all of them")
     check_plot(plot)
     with session.history() as (config, store):
         chosen = only_series if session.json or plot else series_of

@@ -30,6 +30,12 @@ def gate(
     event: EventOption = None,
     schedule: ScheduleOption = None,
     write: WriteOption = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(
+            "--baseline", metavar="FILE", help="Judge in shadow against this exported file, without the store."
+        ),
+    ] = None,
     report_md: MarkdownOption = None,
 ) -> None:
     """Judge the record of a test that passed. Where this run may, it is written to the history.
@@ -48,6 +54,7 @@ def gate(
         requests=requests(cadence, event, schedule, write),
         backend=backend,
         suite=suite,
+        baseline=baseline,
     )
     check_reports(report_md)
     result = judge_attempt(request)

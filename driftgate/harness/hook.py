@@ -10,6 +10,7 @@ from pathlib import Path
 
 from driftgate.config.model import BACKENDS, Config
 from driftgate.harness.enforcement import may_enforce
+from driftgate.harness.file_judgement import FileJudge, shadow_policy
 from driftgate.harness.history_access import check_history_url, configured_history
 from driftgate.harness.judgement import Judgeable, Judgement, OpenHistory, judge
 from driftgate.harness.known_names import check_known
@@ -26,7 +27,10 @@ from gate.wording import listed, nearest
 
 @dataclass(frozen=True, slots=True)
 class GateRequest:
-    """One call of ``driftgate gate``. Backend and suite may be left out where the file has one registration."""
+    """One call of ``driftgate gate``. Backend and suite may be left out where the file has one registration.
+
+    ``baseline``: a file to judge against, in shadow and without the store.
+    """
 
     test: Path
     records: Path
@@ -35,6 +39,7 @@ class GateRequest:
     requests: Requests = field(default_factory=Requests)
     backend: str | None = None
     suite: str | None = None
+    baseline: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,8 +61,9 @@ def judge_attempt(request: GateRequest, open_history: OpenHistory | None = None)
     config = request.config
     if not request.test.is_file():
         raise ConfigError(f"{request.test}: no such test file")
-    check_history_url(config)
-    policy = decide(read_trigger(request.environment, request.requests), config)
+    if request.baseline is None:
+        check_history_url(config)
+    policy = _policy(request)
     test = read_test_file(request.test, config.repository, config)
     if test.problems:
         return _unreadable(test, request, policy)
@@ -72,15 +78,23 @@ def judge_attempt(request: GateRequest, open_history: OpenHistory | None = None)
         writes=policy.writes,
         may_enforce=may_enforce(identity.test_path, config.enforcement, request.environment),
     )
-    judgement = judge(attempt, config, open_history or partial(configured_history, config))
+    if request.baseline is None:
+        judgement = judge(attempt, config, open_history or partial(configured_history, config))
+    else:
+        judgement = FileJudge(request.baseline).judge(attempt, config)
     return HookResult(_noticed(judgement, identity, config), judgement.exit, policy)
+
+
+def _policy(request: GateRequest) -> RunPolicy:
+    policy = decide(read_trigger(request.environment, request.requests), request.config)
+    return policy if request.baseline is None else shadow_policy(policy, request.requests)
 
 
 def _unreadable(test: TestFile, request: GateRequest, policy: RunPolicy) -> HookResult:
     """Where the test may be enforced, a file whose declarations cannot be read must not let it pass."""
     config = request.config
     identity = SeriesIdentity(config.project, test.test_path, request.backend or "", request.suite or "")
-    enforced = may_enforce(test.test_path, config.enforcement, request.environment)
+    enforced = request.baseline is None and may_enforce(test.test_path, config.enforcement, request.environment)
     more = f" (and {len(test.problems) - 1} more)" if len(test.problems) > 1 else ""
     verdict = Verdict(
         "not_judged",

@@ -13,6 +13,7 @@ from pathlib import Path
 from driftgate.config.model import Config
 from driftgate.harness.differences import differences, last_trusted_run
 from driftgate.harness.enforcement import mode_of, rejects
+from driftgate.harness.known_past import KnownPast, StoredPast
 from driftgate.harness.merge import merge_attempt, write_merged
 from driftgate.harness.new_run import new_run
 from driftgate.harness.outcome import JobExit, combined
@@ -20,16 +21,17 @@ from driftgate.harness.records import SEED_METRIC, idempotency_key
 from driftgate.harness.replaying import replay_run
 from gate.errors import DriftgateError
 from gate.evaluate import NO_DECLARATION, evaluate
-from gate.history import History, HistoryReader
+from gate.history import History
 from gate.identity import SeriesIdentity, SpecKey
 from gate.provenance import Provenance
 from gate.record import Record
 from gate.spec import GateSpec
 from gate.verdict import Notice, Verdict, Written
-from store.contract import MetricHistoryStore, RunFilter, StoredRun
+from store.contract import MetricHistoryStore, StoredRun
 from store.errors import StoreError, StoreUnavailable
 
 OpenHistory = Callable[[], AbstractContextManager[MetricHistoryStore]]
+OpenPast = Callable[[], KnownPast]
 LARGEST_SEED = 2**63 - 1
 
 
@@ -71,6 +73,18 @@ def judge(attempt: Judgeable, config: Config, open_history: OpenHistory) -> Judg
         return _outage(attempt, config, error)
 
 
+def judge_in_shadow(attempt: Judgeable, config: Config, open_past: OpenPast) -> Judgement:
+    """As `judge`, from a past that is not a store's: nothing is written, and no job fails."""
+    attempt = replace(attempt, writes=False, may_enforce=False)
+    if not attempt.specs:
+        return unjudged(attempt, config, NO_DECLARATION)
+    try:
+        record = merge_attempt(attempt.records)
+        return _compared(attempt, config, record, _keep_merged(record, attempt.records), _Witness(open_past()))
+    except Exception as error:  # noqa: BLE001 - as in `judge`
+        return _outage(attempt, config, error)
+
+
 def unjudged(attempt: Judgeable, config: Config, reason: str) -> Judgement:
     """The judgement on an attempt that the gate had nothing to say about; it fails no job."""
     verdict = Verdict("not_judged", attempt.identity, config.gate, attempt.provenance, reason=reason)
@@ -81,21 +95,27 @@ def _judged(attempt: Judgeable, config: Config, open_history: OpenHistory) -> Ju
     record = merge_attempt(attempt.records)
     notices = _keep_merged(record, attempt.records)
     with open_history() as store:
-        reader = _Witness(store)
-        verdict = evaluate(
-            attempt.specs,
-            record,
-            identity=attempt.identity,
-            policy=config.gate,
-            reader=reader,
-            provenance=replace(attempt.provenance, seed=logged_seed(record)),
-        )
-        if not verdict.trusted:
-            notices = (*notices, *_changed(verdict, reader.history, store))
-        mode = mode_of(attempt.specs, allowed=attempt.may_enforce)
-        verdict = replace(verdict, mode=mode, warnings=(*verdict.warnings, *notices))
-        judgement = Judgement(verdict, _exit_of(verdict))
+        reader = _Witness(StoredPast(store))
+        judgement = _compared(attempt, config, record, notices, reader)
         return _stored(judgement, reader.history, attempt, config, store) if attempt.writes else judgement
+
+
+def _compared(
+    attempt: Judgeable, config: Config, record: Record, notices: tuple[Notice, ...], reader: _Witness
+) -> Judgement:
+    verdict = evaluate(
+        attempt.specs,
+        record,
+        identity=attempt.identity,
+        policy=config.gate,
+        reader=reader,
+        provenance=replace(attempt.provenance, seed=logged_seed(record)),
+    )
+    if not verdict.trusted:
+        notices = (*notices, *_changed(verdict, reader))
+    mode = mode_of(attempt.specs, allowed=attempt.may_enforce)
+    verdict = replace(verdict, mode=mode, warnings=(*verdict.warnings, *notices))
+    return Judgement(verdict, _exit_of(verdict))
 
 
 def _stored(
@@ -129,17 +149,17 @@ def _exit_of(verdict: Verdict) -> JobExit:
     return JobExit.REJECTED if rejects(verdict) else JobExit.FINE
 
 
-def _changed(verdict: Verdict, history: History, store: MetricHistoryStore) -> tuple[Notice, ...]:
+def _changed(verdict: Verdict, reader: _Witness) -> tuple[Notice, ...]:
     """One more read, for a failing verdict only; without an answer the report lacks a line."""
-    run_id = last_trusted_run(history)
+    run_id = last_trusted_run(reader.history)
     if run_id is None:
         return ()
     try:
-        then = store.list_runs(verdict.identity.project, RunFilter(run_id=run_id))
+        then = reader.past.provenance_of(verdict.identity, run_id)
     except StoreError:
         return ()
-    found = differences(verdict.provenance, then[0].provenance) if then else None
-    return () if found is None else (Notice("provenance", f"against the last trusted run {run_id}: {found}"),)
+    found = then and differences(verdict.provenance, then)
+    return () if not found else (Notice("provenance", f"against the last trusted run {run_id}: {found}"),)
 
 
 def _keep_merged(record: Record, folder: Path) -> tuple[Notice, ...]:
@@ -182,9 +202,9 @@ def reason_of(error: Exception) -> str:
 class _Witness:
     """Passes the gate's one read on and remembers its answer."""
 
-    def __init__(self, reader: HistoryReader) -> None:
+    def __init__(self, past: KnownPast) -> None:
         self.history = History()
-        self._reader = reader
+        self.past = past
 
     def read_history(
         self,
@@ -194,5 +214,5 @@ class _Witness:
         anchor_runs: int,
         exclude_ci_run_id: int | None,
     ) -> History:
-        self.history = self._reader.read_history(identity, specs, limit, anchor_runs, exclude_ci_run_id)
+        self.history = self.past.read_history(identity, specs, limit, anchor_runs, exclude_ci_run_id)
         return self.history
