@@ -27,8 +27,10 @@ def plan_lines(plan: Plan) -> Iterator[str]:
 
 def _head(plan: Plan) -> Iterator[str]:
     policy = plan.rules.policy
-    labels = f", labels {listed(policy.labels)}" if policy.labels else ""
-    yield f"plan of cadence {policy.cadence.name}{labels}"
+    trigger = plan.request.trigger
+    event = trigger.requests.event or trigger.event
+    facts = (f"event {printable(event)}" if event else "", f"labels {listed(policy.labels)}" if policy.labels else "")
+    yield listed((f"plan of cadence {policy.cadence.name}", *filter(None, facts)))
     if policy.fork:
         yield "NOT EVIDENCE: a fork has no secrets and no image of its own; neither its red nor its green is proof"
     yield f"baseline: {'this run writes it' if policy.writes else f'not written, {policy.reason}'}"
@@ -36,7 +38,7 @@ def _head(plan: Plan) -> Iterator[str]:
     yield f"fast-fail: {how}"
     if plan.effects is not None:
         affecting = sum(bool(effect.suites) for effect in plan.effects)
-        yield f"changed files: {len(plan.effects)}, of which {affecting} affect a suite"
+        yield f"changed files: {len(plan.effects)}, of them {affecting} with an effect on suites"
 
 
 def _suite(planned: PlannedSuite, plan: Plan) -> Iterator[str]:
