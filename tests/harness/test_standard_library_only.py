@@ -11,6 +11,7 @@ MODULES = [
     "driftgate.config.load",
     "driftgate.harness.dispatch",
     "driftgate.harness.job_names",
+    "driftgate.harness.plan",
     "driftgate.harness.policy",
     "driftgate.harness.registrations",
     "driftgate.harness.rerun_policy",
@@ -18,6 +19,7 @@ MODULES = [
     "driftgate.harness.test_files",
     "driftgate.harness.trigger",
     "driftgate.markers",
+    "driftgate.plan",
     "gate.declarations",
 ]
 
