@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from driftgate.harness.outcome import JobExit
+from driftgate.harness.plan_notice import PlanNotice
 from driftgate.harness.reported import ReportedAttempt, ReportedRun, ReportedSkip, ReportedTest
 from gate.errors import DriftgateError
 from gate.identity import SeriesIdentity
@@ -33,6 +34,7 @@ def run_json(run: ReportedRun) -> dict[str, Any]:
         "tests": [_test_json(test) for test in run.tests],
         "skipped": [{"series": asdict(skipped.identity), "reason": skipped.reason} for skipped in run.skipped],
         "not_run": [asdict(identity) for identity in run.not_run],
+        "warnings": [asdict(notice) for notice in run.notices],
     }
 
 
@@ -65,6 +67,7 @@ def _attempt_json(attempt: ReportedAttempt) -> dict[str, Any]:
         "attempt": attempt.number,
         "class": attempt.attempt_class,
         "failure": attempt.failure,
+        "error": attempt.error,
         "detail": attempt.detail,
         "started_at": attempt.started_at.isoformat(),
         "duration_s": round(attempt.duration_s, 3),
@@ -85,6 +88,7 @@ def _run(document: Mapping[str, Any]) -> ReportedRun:
         tests=tuple(map(_test, document["tests"])),
         skipped=tuple(ReportedSkip(_identity(row["series"]), _text(row["reason"])) for row in document["skipped"]),
         not_run=tuple(map(_identity, document["not_run"])),
+        notices=tuple(PlanNotice(_text(row["kind"]), _text(row["text"])) for row in document["warnings"]),
     )
 
 
@@ -106,6 +110,7 @@ def _attempt(row: Mapping[str, Any]) -> ReportedAttempt:
         number=int(row["attempt"]),
         attempt_class=_text(row["class"]),
         failure=_maybe(str, row["failure"]),
+        error=_text(row["error"]),
         detail=_text(row["detail"]),
         started_at=datetime.fromisoformat(row["started_at"]),
         duration_s=float(row["duration_s"]),

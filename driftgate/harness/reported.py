@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from driftgate.config.model import UNKNOWN
 from driftgate.harness.attempts import AttemptResult
 from driftgate.harness.outcome import JobExit
+from driftgate.harness.plan_notice import PlanNotice
 from driftgate.harness.run import RunResult, TestReport
 from gate.evaluate import NO_DECLARATION
 from gate.identity import SeriesIdentity
@@ -22,13 +24,14 @@ LONGEST_LINE = 300
 
 @dataclass(frozen=True, slots=True)
 class ReportedAttempt:
-    """``failure`` is the class of the failure where one was found; ``last_lines`` the end of its output where it did
-    not pass.
+    """``failure`` is the class of the failure and ``error`` the line of the log that tells it, where they are known;
+    ``last_lines`` is the end of its output where it did not pass.
     """
 
     number: int
     attempt_class: str
     failure: str | None
+    error: str
     detail: str
     started_at: datetime
     duration_s: float
@@ -41,13 +44,14 @@ class ReportedAttempt:
 
     @property
     def ending(self) -> str:
-        """``fail, assertion (exit code 1)``."""
-        return f"{', '.join(filter(None, (self.attempt_class, self.failure)))} ({self.detail})"
+        """``fail, assertion (exit code 1)``; a class that adds nothing is left out."""
+        added = f", {self.failure}" if self.failure not in (None, UNKNOWN, self.attempt_class) else ""
+        return f"{self.attempt_class}{added} ({self.detail})"
 
     @property
     def last_words(self) -> str | None:
-        """The last line that says something: of a traceback, the error."""
-        return next((line.strip() for line in reversed(self.last_lines) if line.strip()), None)
+        """The exception's line, else the last line that says something."""
+        return self.error or next((line.strip() for line in reversed(self.last_lines) if line.strip()), None)
 
     @property
     def told(self) -> str:
@@ -116,7 +120,10 @@ class ReportedSkip:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReportedRun:
-    """``reason`` says why nothing was written, empty where the run writes. ``fork`` true: NOT EVIDENCE."""
+    """``reason`` says why nothing was written, empty where the run writes. ``fork`` true: NOT EVIDENCE.
+
+    ``notices`` are about the choice of tests.
+    """
 
     cadence: str
     writes: bool
@@ -128,6 +135,7 @@ class ReportedRun:
     tests: tuple[ReportedTest, ...]
     skipped: tuple[ReportedSkip, ...]
     not_run: tuple[SeriesIdentity, ...]
+    notices: tuple[PlanNotice, ...] = ()
 
 
 def reported(result: RunResult) -> ReportedRun:
@@ -142,6 +150,7 @@ def reported(result: RunResult) -> ReportedRun:
         tests=tuple(map(reported_test, result.tests)),
         skipped=tuple(ReportedSkip(skipped.identity, skipped.reason) for skipped in result.skipped),
         not_run=result.not_run,
+        notices=result.notices,
     )
 
 
@@ -154,7 +163,8 @@ def reported_attempt(attempt: AttemptResult) -> ReportedAttempt:
     return ReportedAttempt(
         number=attempt.number,
         attempt_class=attempt.attempt_class,
-        failure=attempt.failure and attempt.failure.name,
+        failure=attempt.failure.name if attempt.failure else None,
+        error=attempt.failure.message if attempt.failure else "",
         detail=attempt.detail,
         started_at=attempt.started_at,
         duration_s=attempt.duration_s,

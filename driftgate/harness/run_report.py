@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import orjson
@@ -47,10 +46,8 @@ def as_markdown(result: RunResult, max_bytes: int = LARGEST_BYTES) -> str:
 
 
 def _head(run: ReportedRun) -> Block:
-    lines: Iterator[str] = iter((f"## driftgate: {counts(run.tests)}{_interrupted(run)}", ""))
+    interrupted = " (the run was interrupted)" if run.interrupted else ""
     written = "writes the baseline" if run.writes else f"nothing was written: {code(safe(run.reason))}"
-    return Block((*lines, *evidence(run.fork).head, f"{origin(run)}; {written}", ""))
-
-
-def _interrupted(run: ReportedRun) -> str:
-    return " (the run was interrupted)" if run.interrupted else ""
+    title = (f"## driftgate: {counts(run.tests)}{interrupted}", "")
+    notices = tuple(f"- warning {code(safe(notice.text))}" for notice in run.notices)
+    return Block((*title, *evidence(run.fork).head, f"{origin(run)}; {written}", ""), notices, ("",) if notices else ())

@@ -52,6 +52,7 @@ def attempt(number=1, kind="pass", lines=(), **more) -> AttemptResult:
         "exit_code": {"pass": 0, "fail": 1}.get(kind),
         "folder": Path("records", f"attempt-{number}"),
         "last_lines": tuple(lines or (TRACEBACK if kind == "fail" else ())),
+        "failure": None,
     }
     return AttemptResult(**facts | more)
 
@@ -87,7 +88,10 @@ def drifted(path="tests/e2e/test_b.py", **more) -> TestReport:
     return report(path, judged=verdict(values=(1.0, 2.0, 1.15), warnings=(since,)), **more)
 
 
-def run(*tests, fork=False, skipped=(), not_run=(), interrupted=False, cadence="nightly", **facts) -> RunResult:
+def run(
+    *tests, fork=False, skipped=(), not_run=(), interrupted=False, notices=(), cadence="nightly", **facts
+) -> RunResult:
+    """One call, by default in CI run 7 at commit f00ba4...; ``facts`` are more of its provenance."""
     reason = "it comes from a fork" if fork else ""
     decided = decide(Trigger(requests=Requests(cadence=cadence)), _CONFIG)
     policy = replace(decided, writes=not reason, reason=reason, fork=fork)
@@ -102,4 +106,5 @@ def run(*tests, fork=False, skipped=(), not_run=(), interrupted=False, cadence="
         not_run=tuple(map(identity, not_run)),
         interrupted=interrupted,
         provenance=provenance,
+        notices=tuple(notices),
     )

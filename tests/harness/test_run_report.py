@@ -4,9 +4,11 @@ import re
 
 import pytest
 
+from driftgate.harness.failure_class import FailureClass
 from driftgate.harness.fitted import CUT, Block, fitted
 from driftgate.harness.outcome import JobExit
-from driftgate.harness.report_json import read_run
+from driftgate.harness.plan_notice import PlanNotice
+from driftgate.harness.report_json import read_run, run_json
 from driftgate.harness.reported import reported
 from driftgate.harness.run_markdown import duration
 from driftgate.harness.run_report import as_json, as_markdown, json_bytes
@@ -105,6 +107,7 @@ def test_nothing_is_left_out(made):
         made.report(judged=warned, remarks=("attempts were not stored",)),
         skipped=[("tests/e2e/test_s.py", "disabled: flaky | see 12")],
         not_run=["tests/e2e/test_n.py"],
+        notices=[PlanNotice("unknown_label", "label run-ci-lorra: unknown")],
         fork=True,
     )
     text = as_markdown(result)
@@ -112,6 +115,7 @@ def test_nothing_is_left_out(made):
     assert "### Not run\n\n- `tests/e2e/test_n.py` in" in text
     assert ": warning `band_blind: wide`" in text
     assert ": `attempts were not stored`" in text
+    assert "\n- warning `label run-ci-lorra: unknown`\n" in text
     assert "nothing was written: `it comes from a fork`" in text
 
 
@@ -154,6 +158,7 @@ def test_hostile_words_are_no_markup(made, name):
         not_run=[name],
         ref=name,
         shard=name,
+        notices=[PlanNotice(name, name)],
     )
     text = as_markdown(result)
     assert re.fullmatch(r"[ -~\n]*", text)
@@ -214,8 +219,6 @@ def test_the_document_reads_back(made):
 
 
 def as_json_of(run):
-    from driftgate.harness.report_json import run_json
-
     return json_bytes(run_json(run))
 
 
@@ -227,6 +230,23 @@ def test_the_document_carries_the_attempts(made):
     assert (first["class"], first["failure"], first["last_lines"][-1]) == ("fail", None, "AssertionError: 0.12")
     assert (second["class"], second["last_lines"], row["passed_on_retry"]) == ("pass", [], True)
     assert as_json(result)["provenance"]["commit_sha"] == "f00ba4" + "0" * 34
+
+
+def test_the_class_of_a_failure_is_told(made):
+    """With the exception's line, whatever the log ends with; a class that adds nothing is left out."""
+    lines = ["AssertionError: 0.12", "===== 1 failed in 2.1s ====="]
+    cases = {
+        "assertion": "`fail, assertion (exit code 1)` after 12.3 s: `AssertionError: 0.12`",
+        "unknown": "`fail (exit code 1)` after 12.3 s: `AssertionError: 0.12`",
+    }
+    for name, told in cases.items():
+        failure = FailureClass(name, retry=False, message="AssertionError: 0.12")
+        result = made.run(made.report("a", made.attempt(kind="fail", lines=lines, failure=failure)))
+        assert f"- attempt 1: {told}\n" in as_markdown(result)
+        (row,) = as_json(result)["tests"][0]["attempts"]
+        assert (row["failure"], row["error"]) == (name, "AssertionError: 0.12")
+    late = made.attempt(kind="timeout", failure=FailureClass("timeout", retry=True))
+    assert "`timeout (timed out after 1200 s)`" in as_markdown(made.run(made.report("a", late)))
 
 
 def damage(*path, value):
