@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from os import PathLike, fspath
 from typing import Any
 
 from driftgate.compat.sources import read_source, refuse
@@ -32,17 +33,18 @@ class CiGateSpec:
     allowlist_reason: str | None = None
 
 
-def parse_ci_gate_specs(filename: str) -> list[CiGateSpec]:
+def parse_ci_gate_specs(filename: str | PathLike[str]) -> list[CiGateSpec]:
     """Every gate declared at the top level of the file, which never runs; `GATE_DEFAULTS` fills what is left out.
 
     Raises: OSError (no such file), ValueError (all mistakes of the file, one a line; also what this gate cannot
     judge: reductions, ``limits``, ``expect_points``, ``checks``).
     """
-    source = read_source(filename)
+    name = fspath(filename)
+    source = read_source(name)
     defaults = {metric: MetricDefault(**row) for metric, row in GATE_DEFAULTS.items()}
     specs, problems = declared_specs(source, defaults)
-    refuse([*problems, *_beyond_the_corridor(filename, specs)])
-    return [_as_declared(filename, spec) for spec in specs]
+    refuse([*problems, *_beyond_the_corridor(name, specs)])
+    return [_as_declared(name, spec) for spec in specs]
 
 
 def gate_spec(declared: CiGateSpec) -> GateSpec:

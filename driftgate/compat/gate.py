@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from os import PathLike, fspath
+
 from driftgate.compat.declarations import parse_ci_gate_specs
 from driftgate.compat.merged_record import read_record
 from driftgate.compat.registrations import CIRegistry, backend_name, only_registry
@@ -10,8 +12,8 @@ from driftgate.compat.storage import BaselineReader, RunIdentity
 
 
 def evaluate_gate(
-    test_filename: str,
-    merged_record_path: str,
+    test_filename: str | PathLike[str],
+    merged_record_path: str | PathLike[str],
     store: BaselineReader,
     *,
     registry: CIRegistry | None = None,
@@ -25,6 +27,7 @@ def evaluate_gate(
     Raises: OSError (no such file), ValueError (declarations, registrations or a record that cannot be read), and what
     the store raises.
     """
+    test_filename = fspath(test_filename)
     declared = parse_ci_gate_specs(test_filename)
     if registry is None and declared:
         registry = only_registry(test_filename)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ if TYPE_CHECKING:
     from gate.record import Record
 
 
-def parse_merged_record(record_path: str) -> dict[str, list[list[float | None]]]:
+def parse_merged_record(record_path: str | PathLike[str]) -> dict[str, list[list[float | None]]]:
     """The points ``[step, value]`` of each metric by step, those without a step last; values may be NaN or infinite.
 
     Values that are no numbers are left out. Raises: OSError (no such file), ValueError (lines that are no record).
@@ -20,7 +21,7 @@ def parse_merged_record(record_path: str) -> dict[str, list[list[float | None]]]
     }
 
 
-def read_record(record_path: str) -> Record:
+def read_record(record_path: str | PathLike[str]) -> Record:
     """As `parse_merged_record`, with what is wrong with single metrics."""
     from gate.record import load_record
 

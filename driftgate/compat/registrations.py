@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
@@ -45,14 +46,15 @@ class CIRegistry:
     implicit: bool = False
 
 
-def ut_parse_one_file(filename: str) -> list[CIRegistry]:
+def ut_parse_one_file(filename: str | PathLike[str]) -> list[CIRegistry]:
     """Every registration at the top level of the file, in file order; any suite and any label will do.
 
     Raises: OSError (no such file), ValueError (all mistakes of the file, one a line).
     """
-    calls, misuses = marker_calls(read_source(filename), _SIGNATURES)
+    name = fspath(filename)
+    calls, misuses = marker_calls(read_source(name), _SIGNATURES)
     readers = [ArgumentReader(call) for call in calls]
-    found = [_registry(filename, reader) for reader in readers]
+    found = [_registry(name, reader) for reader in readers]
     refuse([*misuses, *(problem for reader in readers for problem in reader.problems)])
     return [registry for registry in found if registry is not None]
 

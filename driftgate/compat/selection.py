@@ -89,10 +89,7 @@ def _valid_steps(steps: Any) -> Any:
     literal = list(steps) if isinstance(steps, tuple) else steps
     valid = parse_steps(literal, faults.append)
     if isinstance(valid, Reduction):
-        faults.append(f"found {canonical_json(steps)}, a reduction; {_NO_REDUCTIONS}")
+        faults.append(f'found {canonical_json(steps)}, a reduction; write "last", "all" or a list of steps')
     if faults:
         raise SelectionError(f"steps: {'; '.join(faults)}")
     return valid
-
-
-_NO_REDUCTIONS = 'write "last", "all" or a list of steps'

@@ -1,5 +1,7 @@
 """`evaluate_gate`: one result per coordinate, by the reference's rule."""
 
+from pathlib import Path
+
 import compat_builders as build
 import pytest
 
@@ -226,6 +228,12 @@ def test_a_defect_that_the_collector_left_is_an_error(memory, test_file, tmp_pat
     (row,) = evaluate_gate(test_file(LAST), str(path), memory).metrics
     assert row.historical_status is GateStatus.ERROR
     assert "got str" in row.reason
+
+
+def test_paths_are_names(memory, test_file, record):
+    """A path of pathlib means the same as its text."""
+    name, record_path = test_file(LAST), record(m=[[0, 1.0]])
+    assert evaluate_gate(Path(name), Path(record_path), memory) == evaluate_gate(name, record_path, memory)
 
 
 def test_the_gate_writes_nothing(test_file, record, tmp_path):

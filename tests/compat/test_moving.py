@@ -134,6 +134,15 @@ def test_marks_reach_across(project):
         assert build.recent(store, identity=identity) == [1.0]
 
 
+def test_an_epoch_begins_on_both_sides(project):
+    """After an intended change was accepted, the reference's gate starts cold too."""
+    with project.store() as store:
+        project.judge_there(store, 0.1, 0.2)
+        project.driftgate("epoch", "start", TEST, "--reason", "new kernel")
+        result = project.judge_there(store, 5.0, 5.0)
+    assert {row.historical_status.value for row in result.metrics} == {"inactive"}
+
+
 def test_keys_that_no_declaration_made_are_shown_too(project):
     """The reference's store takes any text for them: driftgate shows the values, without a corridor."""
     identity = replace(build.IDENTITY, test_path=TEST)
