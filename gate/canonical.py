@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+
 
 def canonical_json(literal: Any) -> str:
     """One text for equal literals: no white space, keys sorted, list order kept, numbers as Python's json writes them.
 
     ``1`` and ``1.0`` stay different, as they were written. Raises ValueError for NaN and infinities.
     """
-    return json.dumps(literal, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _ENCODER.encode(literal)

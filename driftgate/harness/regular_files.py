@@ -74,9 +74,11 @@ def _read(path: str | Path, folder: int | None, flags: int, limit: int) -> bytes
             raise NotRegular(_NOT_A_FILE[error.errno]) from None
         raise
     try:
-        _check_regular(os.fstat(descriptor).st_mode)
+        status = os.fstat(descriptor)
+        _check_regular(status.st_mode)
         with os.fdopen(descriptor, "rb", closefd=False) as file:
-            return file.read(limit + 1)
+            content = file.read(min(status.st_size, limit) + 1)  # asking for the limit would reserve it for each file
+            return content if len(content) <= status.st_size else content + file.read(limit + 1 - len(content))
     finally:
         os.close(descriptor)
 
