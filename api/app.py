@@ -1,0 +1,49 @@
+"""The application: routes, error shape, limits. One per process; `driftgate serve` starts it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+import driftgate
+from api import problems
+from api.routes import health, series
+from api.service import Service
+from api.settings import ServiceSettings
+from store.opening import open_store
+
+ROUTERS = (health.router, series.router)
+
+
+def create_app(settings: ServiceSettings) -> FastAPI:
+    """The service over the store of ``settings``, which is opened here and closed when the application stops.
+
+    Raises: ConfigError, StoreUnavailable, SchemaMismatch (as `store.opening.open_store`).
+    """
+    store = open_store(
+        settings.database_url,
+        one_shot=False,
+        trust=settings.trust,
+        journal=settings.journal,
+        policy=settings.policy,
+    )
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        store.close()
+
+    app = FastAPI(
+        title="driftgate",
+        version=driftgate.__version__,
+        summary="Histories of training metrics: baselines, verdicts, trust.",
+        lifespan=lifespan,
+        redoc_url=None,
+    )
+    app.state.service = Service(settings, store)
+    problems.install(app)
+    for router in ROUTERS:
+        app.include_router(router)
+    return app

@@ -1,0 +1,74 @@
+"""Who is asking and what they may do. Every route states the scope it needs; the table of routes shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Annotated, Any, Literal, get_args
+
+from fastapi import Query, Request
+
+from api.problems import Refused
+from gate.provenance import Provenance
+
+Scope = Literal["read", "write", "operate"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+GRANTS: dict[Scope, frozenset[Scope]] = {
+    "read": frozenset({"read"}),
+    "write": frozenset({"read", "write"}),
+    "operate": frozenset({"read", "operate"}),
+}
+"""What a scope allows: a job that writes reads baselines, an operator looks at what is to be repaired."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """``project`` None: any, which only open reading gives. ``actor`` names the caller in the trust log.
+
+    ``may_trust``: runs it writes may enter baselines. ``claims``: provenance that an identity provider vouches for;
+    what a body says must agree with it.
+    """
+
+    project: str | None
+    scope: Scope
+    actor: str
+    may_trust: bool = False
+    claims: Provenance | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A caller that may do what the route does, in the ``project`` that the request is about."""
+
+    caller: Caller
+    project: str
+
+
+class Needs:
+    """The dependency of every route that is not open to all: identifies the caller and holds it to ``scope``."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+
+    def __call__(
+        self,
+        request: Request,
+        project: Annotated[str | None, Query(max_length=200, description="Instead of the caller's own.")] = None,
+    ) -> Access:
+        """Raises Refused: 401 without credentials, 403 with too little scope, 404 for another project."""
+        caller: Caller | None = request.app.state.service.identify(request)
+        if caller is None:
+            challenge = {"WWW-Authenticate": "Bearer"}
+            raise Refused(HTTPStatus.UNAUTHORIZED, "a token is needed: Authorization: Bearer ...", challenge)
+        if self.scope not in GRANTS[caller.scope]:
+            text = f"this needs a token with scope {self.scope}; the one given has {caller.scope}"
+            raise Refused(HTTPStatus.FORBIDDEN, text)
+        if caller.project is not None and project not in (None, caller.project):
+            raise Refused(HTTPStatus.NOT_FOUND, f"no project {project!r} for this token")
+        return Access(caller, project or caller.project or request.app.state.service.settings.project)
+
+
+def scope_of(route: Any) -> Scope | None:
+    """The scope that a route needs, None where it is open to all: what the matrix of routes is tested against."""
+    found = [below.call.scope for below in route.dependant.dependencies if isinstance(below.call, Needs)]
+    return found[0] if found else None
