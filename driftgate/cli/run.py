@@ -36,6 +36,12 @@ def run(
     match_all_labels: Annotated[bool, option("match_all_labels")] = False,
     durations: Annotated[Path | None, option("durations")] = None,
     write: WriteOption = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(
+            "--baseline", metavar="FILE", help="Judge in shadow against this exported file, without the store."
+        ),
+    ] = None,
     timeout_per_file: Annotated[
         float | None, typer.Option("--timeout-per-file", metavar="SECONDS", help="Longest time for one file.")
     ] = None,
@@ -95,6 +101,7 @@ def run(
         continue_on_error=continue_on_error,
         keep_failed=keep_failed,
         retry=retry,
+        baseline=baseline,
     )
     check_reports(report_md, report_json)
     prepared = prepare(request)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from driftgate.harness.enforcement import may_enforce
+from driftgate.harness.file_judgement import shadow_policy
 from driftgate.harness.given_files import given_files
 from driftgate.harness.history_access import check_history_url
 from driftgate.harness.plan import make_plan
@@ -30,10 +31,13 @@ class PreparedRun:
 
 def prepare(request: RunRequest) -> PreparedRun:
     """Raises: SourceError (every mistake of every file), ConfigError (anything else that cannot be run as asked)."""
-    check_history_url(request.config)
+    if request.baseline is None:
+        check_history_url(request.config)
     trigger = read_trigger(request.environment, request.requests)
     policy, tests = _of_files(request, trigger) if request.files else _of_plan(request, trigger)
     _check_retry(tests.ready, request)
+    if request.baseline is not None:
+        return PreparedRun(request, shadow_policy(policy, request.requests), tests, frozenset())
     return PreparedRun(request, policy, tests, frozenset(_enforceable(tests.ready, request)))
 
 

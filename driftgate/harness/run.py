@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+from driftgate.config.model import Config
 from driftgate.harness.attempts import AttemptResult, Conditions, Runnable, run_attempt
+from driftgate.harness.file_judgement import FileJudge
 from driftgate.harness.history_access import configured_history
 from driftgate.harness.interruption import Interruption
 from driftgate.harness.judgement import Judgeable, Judgement, OpenHistory, judge, unjudged
@@ -115,7 +117,8 @@ def run_prepared(
     Raises: ConfigError (a command that cannot be started, a folder for records that cannot be made).
     """
     request, tests = prepared.request, prepared.tests
-    config = request.config
+    config, file = request.config, request.baseline
+    history = open_history or partial(configured_history, config)
     progress.started(tests.ready, tests.skipped, prepared.policy)
     with Interruption() as interruption:
         runner = _Runner(
@@ -124,7 +127,8 @@ def run_prepared(
                 request.environment, config.base, config.timeouts, output, interruption, config.retry
             ),
             progress=progress,
-            open_history=open_history or partial(configured_history, config),
+            open_history=history,
+            judge=partial(judge, open_history=history) if file is None else FileJudge(file).judge,
             provenance=_provenance(prepared),
         )
         reports = runner.run_all()
@@ -152,6 +156,7 @@ class _Runner:
     conditions: Conditions
     progress: Progress
     open_history: OpenHistory
+    judge: Callable[[Judgeable, Config], Judgement]
     provenance: Provenance
     call: str = field(default_factory=lambda: uuid.uuid4().hex)
 
@@ -190,7 +195,7 @@ class _Runner:
         )
         config = self.request.config
         if last.passed:
-            judgement = judge(judgeable, config, self.open_history)
+            judgement = self.judge(judgeable, config)
         else:
             judgement = unjudged(judgeable, config, f"{NOT_PASSED}: {last.detail}")
         remarks = record_attempts(test.identity, attempts, provenance, self.open_history) if self.writes else ()

@@ -26,7 +26,8 @@ class Selection:
 class RunRequest:
     """Without ``files`` the plan is run, of which ``selection`` takes a part. ``retry`` None: as configured.
 
-    ``records`` None: a folder below the configuration's. ``environment`` is the caller's own.
+    ``records`` None: a folder below the configuration's. ``environment`` is the caller's own. ``baseline``: a file to
+    judge against, in shadow and without the store.
     """
 
     config: Config
@@ -40,3 +41,4 @@ class RunRequest:
     continue_on_error: bool = False
     keep_failed: bool = False
     retry: bool | None = None
+    baseline: Path | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from driftgate.config.files import NO_PRESET
 from driftgate.config.model import Config, Suite
 from driftgate.harness.plan_notice import PlanNotice
 from gate.wording import shown
@@ -15,7 +16,12 @@ _ON_GPUS = re.compile(r"stage-[a-z0-9]+-(?P<gpus>[1-9][0-9]*)-gpu-[a-z0-9]+")
 
 
 def suite_name_notices(config: Config) -> tuple[PlanNotice, ...]:
-    """One notice for each suite that is not named as its backend and its GPUs ask."""
+    """One notice for each suite that is not named as its backend and its GPUs ask.
+
+    None where a project starts from empty tables: its names are its own.
+    """
+    if config.preset == NO_PRESET:
+        return ()
     return tuple(PlanNotice(KIND, text) for suite in config.suites.values() for text in _remarks(suite))
 
 

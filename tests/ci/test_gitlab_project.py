@@ -96,6 +96,7 @@ def test_the_plan_is_that_of_the_projects_own_tables(project, cadence, job, expe
     assert plan["writes_baseline"] is writes
     assert {test["suite"] for test in plan["tests"]} <= {"quick", "thorough"}
     assert plan["needs_image"] == {"cuda": False, "rocm": False}
+    assert plan["warnings"] == []
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,17 @@ def test_a_fork_is_judged_in_shadow(fork, value, outcome):
     assert "nothing was written: --baseline judges against a file, in shadow" in answer.err
 
 
+def test_a_fork_runs_and_is_judged_in_one_call(person, fork, artifact):
+    """``run --baseline``: the same verdict on the attempt that passed; no database is asked, no run is stored."""
+    person.test("for step in range(2): driftgate.log({'train/loss': 9.0}, step=step)")
+    report = person.json("run", "test_a.py", "--baseline", artifact)
+    (test,) = report["tests"]
+    assert (test["verdict"]["verdict"], test["verdict"]["compared"], report["exit"]) == ("not_trusted", 2, 0)
+    assert report["writes_reason"] == "--baseline judges against a file, in shadow"
+    refused = person.call("run", "test_a.py", "--baseline", artifact, "--write", "--cadence", "nightly")
+    assert refused.code == 2
+
+
 def test_nothing_is_written_where_the_run_might_write(person, artifact):
     """A nightly that asks the file instead of the store is in shadow, too; --write contradicts it."""
     before = person.runs()

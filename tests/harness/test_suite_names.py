@@ -23,8 +23,8 @@ TABLE = [
 
 @pytest.fixture
 def config(tmp_path):
-    def make(name, backend, gpus):
-        text = f'preset = "none"\ngenerations = ["hopper"]\n[discovery]\nroots = ["."]\n[suites."{name}"]\n'
+    def make(name, backend, gpus, preset="miles"):
+        text = f'preset = "{preset}"\ngenerations = ["hopper", "blackwell"]\n[discovery]\nroots = ["."]\n[suites."{name}"]\n'
         generation = "" if backend == "cpu" else 'generation = "hopper"\n'
         (tmp_path / "driftgate.toml").write_text(f'{text}backend = "{backend}"\ngpus = {gpus}\n{generation}')
         return load_config(file=None, start=tmp_path, env={}, options={})
@@ -43,6 +43,11 @@ def test_a_name_that_says_something_else_is_remarked(config, name, backend, gpus
 def test_the_presets_suites_are_named_as_they_should_be(tmp_path):
     """Who starts from the preset sees no remark."""
     assert suite_name_notices(load_config(file=None, start=tmp_path, env={}, options={})) == ()
+
+
+def test_a_project_that_starts_from_empty_tables_names_its_suites_itself(config):
+    """The scheme is the preset's."""
+    assert suite_name_notices(config("unit", "cpu", 0, preset="none")) == ()
 
 
 def test_the_tree_tells_it_and_fails_for_nothing(config):
