@@ -157,7 +157,13 @@ def make_plan(request: PlanRequest) -> Plan:
         )
         for name in (*start_order(waits, config), *(name for name in covered if name not in planned))
     )
-    warnings = (*rules.requests.warnings, *_about_scope(rules, covered, config), *tree.notices, *needs.warnings)
+    warnings = (
+        *rules.requests.warnings,
+        *_about_scope(rules, covered, config),
+        *tree.notices,
+        *needs.warnings,
+        *_about_durations(request, durations, suites),
+    )
     return Plan(request, rules, found, suites, needs.effects, warnings)
 
 
@@ -165,6 +171,20 @@ def _about_scope(rules: Rules, covered: Iterable[str], config: Config) -> tuple[
     """What the scope leaves out concerns neither one file that was asked for nor a plan of CPU suites alone."""
     has_gpus = any(config.suites[name].backend != "cpu" for name in covered)
     return rules.scope.warnings if has_gpus and not rules.file_given else ()
+
+
+def _about_durations(
+    request: PlanRequest, durations: Mapping[Place, float], suites: Iterable[PlannedSuite]
+) -> Iterator[PlanNotice]:
+    """A file of another project or of other suites would change nothing, unseen."""
+    tests = [test for suite in suites for test in suite.tests]
+    if request.durations is not None and tests and not any(_place(test) in durations for test in tests):
+        text = f"--durations: {request.durations} knows none of the planned tests; shards go by est_time"
+        yield PlanNotice("unknown_durations", text)
+
+
+def _place(test: PlannedTest) -> Place:
+    return (test.test.test_path, test.registration.backend, test.suite)
 
 
 def _covered_suites(request: PlanRequest) -> tuple[str, ...]:

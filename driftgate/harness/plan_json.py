@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from math import fsum
 from typing import Any
 
 from driftgate.harness.considering import Considered
@@ -53,7 +54,7 @@ def matrix_entries(plan: Plan) -> list[dict[str, Any]]:
             "shard_index": index,
             "shard_count": planned.shards,
             "tests": len(planned.in_shard(index)),
-            "est_time_s": sum(test.cost_s for test in planned.in_shard(index)),
+            "est_time_s": fsum(test.cost_s for test in planned.in_shard(index)),
             "needs": list(planned.waits_for),
             "needs_image": suites[planned.name].backend != "cpu",
         }
@@ -105,7 +106,7 @@ def _suite(planned: PlannedSuite, plan: Plan) -> dict[str, Any]:
         "reason": planned.need.reason,
         "needs": list(planned.waits_for),
         "shards": [
-            {"index": index, "tests": len(tests), "est_time_s": sum(test.cost_s for test in tests)}
+            {"index": index, "tests": len(tests), "est_time_s": fsum(test.cost_s for test in tests)}
             for index in range(planned.shards)
             for tests in [planned.in_shard(index)]
         ],

@@ -11,6 +11,11 @@ from driftgate.cli.app import app
 
 COMMON = ("--db URL", "--config FILE", "--project NAME", "--json", "--help")
 DOCUMENTED = {
+    "plan": (
+        *("--hw NAME", "--suite NAME", "--cadence NAME", "--label LABEL", "--event NAME", "--schedule CRON"),
+        *("--shard i/n", "--file FILE", "--snapshot DIR", "--changed-files FILE", "--match-all-labels"),
+        *("--durations FILE", "--explain FILE", "--must-contain FILE", "--github-output"),
+    ),
     "run": (
         *("--hw", "--suite", "--cadence", "--event", "--schedule", "--write / --no-write"),
         *("--timeout-per-file SECONDS", "--continue-on-error", "--keep-failed"),

@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from driftgate.harness.sharding import Shard
 from gate.errors import ConfigError, SourceError
@@ -191,6 +193,13 @@ def test_wrong_durations(planner, content, message):
     assert "\n" not in str(caught.value)
 
 
+def test_durations_of_something_else(planner):
+    """A file that knows none of the tests changes nothing, and that is told."""
+    file = planner.write("durations.json", '{"schema": 1, "durations": []}')
+    assert kinds(planner.plan("weekly", durations=file)) == ["unknown_durations"]
+    assert kinds(planner.plan("nightly", suite=B200, shard=Shard(0, 1))) == []
+
+
 def test_missing_durations(planner):
     """So is one that is not there."""
     with pytest.raises(ConfigError, match="cannot be read"):
@@ -311,3 +320,37 @@ def test_strange_names_of_files(planner):
         planner.write(f"tests/fast/{name}", "")
     planned = {test.test.test_path for test in planner.plan("nightly", hw="cpu").tests}
     assert {f"tests/fast/{name}" for name in names} <= planned
+
+
+LABELS = st.sets(
+    st.sampled_from(
+        [
+            "megatron",
+            "amd",
+            "precision",
+            "run-ci-all",
+            "run-ci-image",
+            "run-on-hopper",
+            "run-on-blackwell",
+            "bypass-fastfail",
+        ]
+    )
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # the repository is only read
+@given(st.sampled_from(["regular", "nightly", "weekly", "release"]), LABELS, st.integers(1, 4))
+def test_laws(planner, cadence, labels, count):
+    """Whatever is asked: each test at most once on a suite, a suite of its backend, on a generation it supports; the
+    shards together are the whole; nothing that is disabled.
+    """
+    whole = planner.plan(cadence, *sorted(labels))
+    places = [(test.suite, test.test.test_path) for test in whole.tests]
+    assert len(set(places)) == len(places)
+    for test in whole.tests:
+        suite = whole.request.config.suites[test.suite]
+        assert suite.backend == test.registration.backend
+        assert suite.generation is None or suite.generation in test.registration.hardware
+        assert test.registration.disabled is None
+    shards = [planner.plan(cadence, *sorted(labels), shard=Shard(index, count)).tests for index in range(count)]
+    assert sorted((test.suite, test.test.test_path) for tests in shards for test in tests) == sorted(places)
