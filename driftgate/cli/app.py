@@ -11,6 +11,7 @@ from driftgate.cli import (
     backtest,
     baseline,
     config_show,
+    coverage,
     database,
     demo,
     durations,
@@ -67,6 +68,7 @@ app.command("history", cls=Command)(history.history)
 app.command("backtest", cls=Command)(backtest.backtest)
 app.command("suggest", cls=Command)(suggest.suggest)
 app.add_typer(runs.app, name="runs")
+app.command("coverage", cls=Command)(coverage.coverage)
 app.command("flakes", cls=Command)(flakes.flakes)
 app.command("durations", cls=Command)(durations.durations)
 app.command("mark-untrusted", cls=Command)(marks.mark_untrusted)

@@ -10,6 +10,7 @@ from io import StringIO
 from typing import Any
 
 from driftgate.streams import pass_on, print_text, say
+from gate.wording import printable
 
 __all__ = ["counted", "moment", "number", "pass_on", "print_json", "print_table", "print_text", "say"]
 
@@ -25,14 +26,14 @@ def print_json(data: Mapping[str, Any]) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table on stdout, each row one line. Cells are plain text: nothing in them is taken for markup."""
+    """A table on stdout, each row one line. Nothing in a cell is taken for markup, the unprintable is escaped."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table(*columns, box=None, pad_edge=False, show_header=any(columns))
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(printable(cell)) for cell in row))
     rendered = StringIO()
     on_terminal = sys.stdout is not None and sys.stdout.isatty()
     Console(file=rendered, force_terminal=on_terminal, width=TABLE_WIDTH, highlight=False).print(table)

@@ -96,3 +96,14 @@ def test_a_file_that_cannot_be_written(person, store):
     """One line, before anything is read."""
     answer = person.call("durations", "--output", "/proc/nowhere/d.json")
     assert (answer.code, len(answer.lines), "cannot be written" in answer.err) == (2, 1, True)
+
+
+def test_a_hostile_name_stays_in_its_row(person, store):
+    """A line break or an escape sequence in a name neither breaks the table nor reaches the terminal."""
+    hostile = replace(FLAKY, test_path="tests/\n::error::\x1b[31m.py")
+    store.record_attempts(
+        [Attempt(hostile, 1, 1, 1, "\x1b]0;x", 1.0, NOW), Attempt(hostile, 2, 1, 1, "pass", 1.0, NOW)]
+    )
+    for out in (person.call("flakes").out, person.call("durations").out):
+        assert "\x1b" not in out
+        assert r"tests/\n::error::\x1b[31m.py" in out
