@@ -19,8 +19,8 @@ def shown(value: Any) -> str:
 
 
 def clipped(text: str) -> str:
-    """``text`` on one line of at most 60 characters."""
-    line = " ".join(text.split())
+    """``text`` on one line of at most 60 characters, with what cannot be printed escaped."""
+    line = printable(" ".join(text.split()))
     return line if len(line) <= _SHOWN_CHARS else f"{line[: _SHOWN_CHARS - 1]}…"
 
 

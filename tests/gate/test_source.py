@@ -95,6 +95,12 @@ def test_a_mistake_is_named_by_the_line_it_stands_in():
     assert [problem.line for problem in call.problems] == [3]
 
 
+def test_what_is_shown_of_a_file_is_printable():
+    """A file may hold whatever a terminal obeys; the message says what stands there."""
+    (complaint,) = complaints("register(f'\x1b[31m\u202e')")
+    assert complaint.endswith("`f'\\x1b[31m\\u202e'` is not a literal; write the value itself")
+
+
 @pytest.mark.parametrize(
     ("source", "line"),
     [
