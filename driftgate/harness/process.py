@@ -6,14 +6,15 @@ import os
 import selectors
 import subprocess
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self
 
 from driftgate.harness.interruption import Interruption
 from driftgate.harness.last_lines import LastLines
+from driftgate.harness.orphans import adopted_orphans, bury, children_outside
 from driftgate.harness.process_tree import ProcessTree
 from gate.errors import ConfigError
 
@@ -61,20 +62,27 @@ def run_process(execution: Execution, output: Output, interruption: Interruption
 
     Raises: ConfigError (the command cannot be started).
     """
-    tree = ProcessTree()
+    tree = ProcessTree(strangers=frozenset(child.pid for child in children_outside()))
     started = time.monotonic()
+    with adopted_orphans(), _started(execution, tree) as process, _Pump(process, output) as pump:
+        ending = _watch(process, pump, started + execution.timeout_s, interruption)
+        duration_s = time.monotonic() - started
+        leftovers, survivors = tree.end(execution.kill_grace_s, pump.wait)
+        pump.drain()
+    return Ended(ending, process.returncode, duration_s, pump.last.lines(), leftovers, survivors)
+
+
+@contextmanager
+def _started(execution: Execution, tree: ProcessTree) -> Iterator[subprocess.Popen[bytes]]:
+    """The process; whatever comes in between, at the end nothing of its tree is left."""
     process = _start(execution, tree)
     tree.session = process.pid
-    with _Pump(process, output) as pump:
-        try:
-            ending = _watch(process, pump, started + execution.timeout_s, interruption)
-            duration_s = time.monotonic() - started
-            leftovers, survivors = tree.end(execution.kill_grace_s, pump.wait)
-            pump.drain()
-        finally:
-            tree.kill()
-            _reap(process)
-    return Ended(ending, process.returncode, duration_s, pump.last.lines(), leftovers, survivors)
+    try:
+        yield process
+    finally:
+        tree.kill()
+        _reap(process)
+        bury(tree.strangers or ())
 
 
 def _start(execution: Execution, tree: ProcessTree) -> subprocess.Popen[bytes]:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 import psutil
 
+from driftgate.harness.orphans import children_outside
+
 MARK_PREFIX = "DRIFTGATE_MARK_"
 PAUSE_S = 0.02
 KILL_ROUNDS = 20
@@ -30,10 +32,14 @@ class ProcessTree:
     The variable is inherited by whoever starts a session of its own or outlives its parent. Each tree has its own
     variable, so that a harness inside a harness leaves the outer mark in place. A process that overwrote its
     environment (a title set in place) is still found by its session or its parent.
+
+    ``strangers`` are children of this process, by their numbers, that do not belong to the tree. Where they are known,
+    every other child outside this session does: it is the process itself, or an orphan that was adopted.
     """
 
     mark: str = field(default_factory=_new_mark)
     session: int | None = None
+    strangers: frozenset[int] | None = None
 
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:
         return {**base, self.mark: "1"}
@@ -41,6 +47,8 @@ class ProcessTree:
     def find(self) -> list[psutil.Process]:
         """Every living member, found anew; zombies are no longer living."""
         members = {process for process in psutil.process_iter() if self._owns(process)}
+        if self.strangers is not None:
+            members.update(child for child in children_outside() if child.pid not in self.strangers and _alive(child))
         for member in tuple(members):
             with suppress(psutil.Error):
                 members.update(child for child in member.children(recursive=True) if _alive(child))

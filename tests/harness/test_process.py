@@ -5,12 +5,14 @@ import signal
 import subprocess
 import sys
 import textwrap
+from contextlib import nullcontext
 
 import psutil
 import pytest
 
 from driftgate.harness import process as process_module
 from driftgate.harness.interruption import Interruption
+from driftgate.harness.orphans import adopted_orphans, children_outside
 from driftgate.harness.process import Execution, run_process
 from driftgate.harness.process_tree import ProcessTree
 from gate.errors import ConfigError
@@ -44,6 +46,16 @@ CLEARED_ENVIRONMENT = """
 import subprocess, sys
 subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], env={})
 """
+ESCAPED = """
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.execve(sys.executable, [sys.executable, "-c", "import time; time.sleep(60)"], {})
+    os._exit(0)
+os.wait()
+time.sleep(0.2)
+"""
 
 
 @pytest.fixture
@@ -51,8 +63,8 @@ def trees(monkeypatch):
     """Every process tree made during the test, to look for survivors afterwards."""
     made = []
 
-    def make():
-        made.append(ProcessTree())
+    def make(**named):
+        made.append(ProcessTree(**named))
         return made[-1]
 
     monkeypatch.setattr(process_module, "ProcessTree", make)
@@ -102,7 +114,11 @@ def test_a_child_that_ignores_term_is_killed(run):
     assert (ended.ending, ended.exit_code, ended.last_lines) == ("timeout", -signal.SIGKILL, ("ready",))
 
 
-@pytest.mark.parametrize("code", [DAEMON, NEW_SESSION, CLEARED_ENVIRONMENT], ids=["daemon", "session", "environment"])
+@pytest.mark.parametrize(
+    "code",
+    [DAEMON, NEW_SESSION, CLEARED_ENVIRONMENT, ESCAPED],
+    ids=["daemon", "session", "environment", "escaped"],
+)
 def test_descendants_end_with_a_passing_test(run, code):
     """A pass stays a pass although a descendant holds the output pipe; the descendant is ended."""
     ended = run(code)
@@ -115,15 +131,49 @@ def test_a_daemon_of_a_hanging_test_ends_too(run):
     assert (ended.ending, ended.leftovers, ended.survivors) == ("timeout", 2, 0)
 
 
-def test_the_mark_alone_finds_a_daemon(run, monkeypatch):
-    """Negative control: with no mark to look for, the daemon in its own session is missed."""
+@pytest.mark.parametrize(("marks", "adopts"), [(True, False), (False, True), (False, False)])
+def test_two_ways_find_a_daemon(run, monkeypatch, marks, adopts):
+    """Its mark or its adoption is enough. Negative control: without either, the daemon in its own session is missed."""
     seen = []
-    monkeypatch.setattr(ProcessTree, "environment", lambda _self, base: dict(base))
+    if not marks:
+        monkeypatch.setattr(ProcessTree, "environment", lambda _self, base: dict(base))
+    if not adopts:
+        monkeypatch.setattr(process_module, "adopted_orphans", nullcontext)
     ended = run(DAEMON, output=seen.append)
     pid = int(b"".join(seen).split()[1])
-    assert ended.leftovers == 0
-    assert psutil.pid_exists(pid)
-    os.kill(pid, signal.SIGKILL)
+    alive = psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    assert (ended.leftovers, alive) == ((1, False) if marks or adopts else (0, True))
+    if alive:
+        os.kill(pid, signal.SIGKILL)
+
+
+def test_only_the_tests_orphans_are_ended(run):
+    """Processes that this one started before in sessions of their own go on, and nothing is adopted afterwards."""
+    with subprocess.Popen(["sleep", "60"], start_new_session=True) as stranger:
+        assert run(ESCAPED).leftovers == 1
+        assert stranger.poll() is None
+        stranger.kill()
+    with adopted_orphans(), adopted_orphans():
+        pass
+    seen = subprocess.run([sys.executable, "-c", ESCAPED.replace("time.sleep(60)", "time.sleep(1)")], check=True)
+    assert seen.returncode == 0
+    assert [child for child in children_outside() if child.status() != psutil.STATUS_ZOMBIE] == []
+
+
+def test_no_zombie_stays(run):
+    """Orphans that end by themselves are buried."""
+    before = set(psutil.Process().children())
+    code = """
+    import os
+    for _ in range(20):
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0: os._exit(0)
+            os._exit(0)
+        os.wait()
+    """
+    assert run(code).exit_code == 0
+    assert set(psutil.Process().children()) <= before
 
 
 def test_nested_harnesses_keep_both_marks():
