@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from driftgate.cli.output import print_json, print_text, say
-from driftgate.cli.reports import MarkdownOption, check_reports, write_report
+from driftgate.cli.reports import JunitOption, MarkdownOption, check_reports, write_markdown, write_report
 from driftgate.cli.session import Session, command
 from driftgate.cli.targets import BackendOption, SuiteOption
 from driftgate.cli.triggers import CadenceOption, EventOption, ScheduleOption, WriteOption, requests
@@ -37,12 +38,14 @@ def gate(
         ),
     ] = None,
     report_md: MarkdownOption = None,
+    junit: JunitOption = None,
 ) -> None:
     """Judge the record of a test that passed. Where this run may, it is written to the history.
 
     Example: driftgate gate tests/e2e/test_grpo.py --records records/ --backend cuda --suite stage-c-8-gpu-h100
     """
     from driftgate.harness.hook import GateRequest, judge_attempt
+    from driftgate.harness.junit import verdict_junit
     from driftgate.harness.run_report import verdict_markdown
     from gate.verdict_json import to_json
 
@@ -56,9 +59,10 @@ def gate(
         suite=suite,
         baseline=baseline,
     )
-    check_reports(report_md)
+    check_reports(report_md, junit)
     result = judge_attempt(request)
-    write_report(report_md, verdict_markdown(result.verdict).encode())
+    write_markdown(report_md, partial(verdict_markdown, result.verdict))
+    write_report(junit, verdict_junit(result.verdict, result.exit))
     if session.json:
         print_json(to_json(result.verdict))
     else:

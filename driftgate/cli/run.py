@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,14 @@ import typer
 
 from driftgate.cli.output import print_json, say
 from driftgate.cli.plan import option
-from driftgate.cli.reports import JsonFileOption, MarkdownOption, check_reports, write_report
+from driftgate.cli.reports import (
+    JsonFileOption,
+    JunitOption,
+    MarkdownOption,
+    check_reports,
+    write_markdown,
+    write_report,
+)
 from driftgate.cli.session import Session, command
 from driftgate.cli.targets import BackendOption, SuiteOption
 from driftgate.cli.triggers import CadenceOption, EventOption, ScheduleOption, WriteOption, requests
@@ -66,6 +74,7 @@ def run(
     ] = None,
     report_md: MarkdownOption = None,
     report_json: JsonFileOption = None,
+    junit: JunitOption = None,
 ) -> None:
     """Run test files, or without any what the plan has for this machine, and judge each that passes.
 
@@ -74,6 +83,7 @@ def run(
     Example: driftgate run --cadence nightly --suite stage-a-cpu
     """
     from driftgate.cli.progress import shown_progress
+    from driftgate.harness.junit import junit_xml
     from driftgate.harness.prepared_run import prepare
     from driftgate.harness.run import run_prepared
     from driftgate.harness.run_report import as_json, as_markdown, json_bytes
@@ -103,7 +113,7 @@ def run(
         retry=retry,
         baseline=baseline,
     )
-    check_reports(report_md, report_json)
+    check_reports(report_md, report_json, junit)
     prepared = prepare(request)
     for notice in prepared.tests.notices:
         say(f"driftgate: {safe(notice.text)}")
@@ -111,8 +121,9 @@ def run(
         result = run_prepared(prepared, progress.output, progress)
         progress.finished(result)
     document = as_json(result)
-    write_report(report_md, as_markdown(result).encode())
+    write_markdown(report_md, partial(as_markdown, result))
     write_report(report_json, json_bytes(document))
+    write_report(junit, junit_xml(result))
     if session.json:
         print_json(document)
     raise typer.Exit(result.exit)

@@ -33,11 +33,10 @@ class Detail:
         return Detail(min(self.section_bytes, share), self.deviations, self.output)
 
 
-def verdict_markdown(verdict: Verdict, *, max_bytes: int = 60_000, most: int = 20) -> str:
-    """The gate's own report, of at most ``max_bytes``, and what to do next."""
-    return markdown_report(verdict, max_bytes=max_bytes, most=most) + "".join(
-        f"- next: {code(step)}\n" for step in next_steps(verdict)
-    )
+def verdict_markdown(verdict: Verdict, max_bytes: int = 60_000, *, most: int = 20) -> str:
+    """The gate's own report and what to do next, of ``max_bytes`` at most."""
+    steps = "".join(f"- next: {code(step)}\n" for step in next_steps(verdict))
+    return markdown_report(verdict, max_bytes=max(0, max_bytes - len(steps)), most=most) + steps
 
 
 def evidence(*forks: bool | None) -> Block:

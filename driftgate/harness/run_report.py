@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 
 from driftgate.harness.fitted import Block, fitted
+from driftgate.harness.job_summary import LARGEST_BYTES
 from driftgate.harness.next_steps import next_steps
 from driftgate.harness.report_json import run_json
 from driftgate.harness.reported import ReportedRun, counts, reported
@@ -18,9 +19,6 @@ from gate.report_text import text_report
 from gate.verdict import Verdict
 
 __all__ = ["as_json", "as_markdown", "json_bytes", "verdict_markdown", "verdict_text"]
-
-LARGEST_BYTES = 900_000
-"""A job summary may have a mebibyte."""
 
 
 def verdict_text(verdict: Verdict) -> str:

@@ -1,5 +1,9 @@
 """The report of ``run`` as Markdown: what comes first, what is in it, what it withstands."""
 
+import os
+
+import pytest
+
 LOG = "driftgate.log({{'train/loss': {}}}, step=0)"
 
 
@@ -51,3 +55,60 @@ def test_as_text_the_numbers_of_a_table_have_no_negative_zero(person):
         person.judge(0.1)
     _, *cells = person.call("baseline", "test_a.py").out.splitlines()[-1].split()
     assert cells == ["2", "0.1", "0", "0", "0.2"]
+
+
+def summary(person, clean, *args):
+    """What a step adds to its job summary, and its exit code."""
+    path = person.home / "summary.md"
+    clean.setenv("GITHUB_STEP_SUMMARY", str(path))
+    before = path.read_text() if path.exists() else ""
+    answer = person.call(*args)
+    return path.read_text().removeprefix(before), answer
+
+
+def test_a_job_summary_is_written_unasked(person, clean):
+    """In a step of GitHub Actions, besides --report-md, by run and by the hook, each after what is there."""
+    person.test(LOG.format(1.0))
+    text, answer = summary(person, clean, "run", "test_a.py", "--report-md", "r.md")
+    assert (answer.code, text) == (0, (person.home / "r.md").read_text())
+    text, _ = summary(person, clean, "gate", "test_a.py", "--records", person.record(1.0))
+    assert text.startswith("\n### gate: TRUSTED (0 of 1 compared)\n")
+
+
+def test_a_job_summary_named_as_report_is_written_once(person, clean):
+    """Whoever asks for it by name gets it once, and what was there before stays."""
+    person.test(LOG.format(1.0))
+    (person.home / "summary.md").write_text("before\n")
+    text, _ = summary(person, clean, "run", "test_a.py", "--report-md", "summary.md")
+    assert text.startswith("\n## driftgate: 1 passed\n")
+    assert text.count("## driftgate:") == 1
+    assert (person.home / "summary.md").read_text().startswith("before\n")
+
+
+@pytest.mark.parametrize(
+    ("prepare", "reason"),
+    [
+        (lambda path: path.mkdir(), "it is no regular file"),
+        (lambda path: path.write_bytes(b"x" * 999_500), "it is full (999500 bytes)"),
+        (os.mkfifo, "it is no regular file"),
+    ],
+)
+def test_a_job_summary_that_cannot_be_written_changes_nothing(person, clean, prepare, reason):
+    """It is told, and the exit code is the tests'."""
+    person.test(LOG.format(1.0))
+    path = person.home / "there"
+    prepare(path)
+    clean.setenv("GITHUB_STEP_SUMMARY", str(path))
+    answer = person.call("run", "test_a.py")
+    assert (answer.code, answer.lines) == (0, [f"driftgate: the job summary {path} was not written: {reason}"])
+
+
+def test_junit(person):
+    """On request, by run and by the hook."""
+    person.test(LOG.format(1.0))
+    person.call("run", "test_a.py", "--junit", "out/j.xml")
+    text = (person.home / "out/j.xml").read_text()
+    assert '<testsuites name="driftgate" tests="2" failures="0" errors="0" skipped="0"' in text
+    person.call("gate", "test_a.py", "--records", person.record(1.0), "--junit", "out/k.xml")
+    assert 'name="gate: test_a.py"' in (person.home / "out/k.xml").read_text()
+    assert person.call("run", "test_a.py", "--junit", "/proc/no/j.xml").code == 2
