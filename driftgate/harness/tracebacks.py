@@ -38,8 +38,8 @@ class Raised:
 
 
 def plain_lines(lines: Iterable[str]) -> list[str]:
-    """Without colours, and of a line that was overwritten (a progress bar) only what it was last."""
-    return [_ESCAPES.sub("", line).rstrip("\r").rpartition("\r")[2] for line in lines]
+    """Without colours."""
+    return [_ESCAPES.sub("", line) for line in lines]
 
 
 def tracebacks(lines: Sequence[str]) -> list[Raised]:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from driftgate.harness.last_lines import KEPT_BYTES_PER_LINE, LastLines
 
 
-@given(st.lists(st.binary(max_size=30), max_size=20), st.integers(1, 5))
+@given(st.lists(st.binary(max_size=30) | st.text("a\r\n", max_size=9).map(str.encode), max_size=20), st.integers(1, 5))
 def test_chunking_does_not_matter(chunks, limit):
     """The lines kept are the last ones of the whole, however the bytes were cut into chunks."""
     last = LastLines(limit)
@@ -14,7 +14,18 @@ def test_chunking_does_not_matter(chunks, limit):
         last.feed(chunk)
     rows = b"".join(chunks).split(b"\n")
     rows = rows if rows[-1] else rows[:-1]
-    assert last.lines() == tuple(row.decode("utf-8", "replace").rstrip("\r") for row in rows[-limit:])
+    newest = [row.rstrip(b"\r").rpartition(b"\r")[2] for row in rows[-limit:]]
+    assert last.lines() == tuple(row.decode("utf-8", "replace") for row in newest)
+
+
+def test_a_progress_bar_leaves_its_last_state():
+    """However long it was drawn, what follows it on the line is not cut off."""
+    last = LastLines()
+    for step in range(1000):
+        last.feed(b"\r%5d/1000 [####      ]" % step)
+    last.feed(b"Traceback (most recent call last):\r")
+    last.feed(b"\n")
+    assert last.lines() == ("  999/1000 [####      ]Traceback (most recent call last):",)
 
 
 def test_an_endless_line_is_cut():
