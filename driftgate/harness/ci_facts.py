@@ -78,16 +78,18 @@ def _github(environment: Mapping[str, str]) -> Provenance:
     pull = _table(event.get("pull_request"))
     ref = environment.get("GITHUB_REF") or None
     in_ref = _PULL_REF.match(ref or "")
+    issue = _table(event.get("issue"))
+    commented = issue if issue.get("pull_request") else {}  # a comment does not say where its pull request is from
     base = _table(pull.get("base")).get("sha") or _table(event.get("merge_group")).get("base_sha")
     return Provenance(
         ci_sha=environment.get("GITHUB_SHA") or None,
         base_sha=sha(base or event.get("before")),
-        pr=_number(in_ref[1] if in_ref else pull.get("number")),
+        pr=_number(in_ref[1] if in_ref else (pull or commented).get("number")),
         ci_run_id=_number(environment.get("GITHUB_RUN_ID")),
         ci_run_attempt=_number(environment.get("GITHUB_RUN_ATTEMPT")),
         event=name or None,
         ref=ref,
-        fork=_github_fork(pull, is_pull=in_ref is not None or name.startswith("pull_request")),
+        fork=_github_fork(pull, is_pull=in_ref is not None or name.startswith("pull_request") or bool(commented)),
     )
 
 

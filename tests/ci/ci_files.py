@@ -72,7 +72,7 @@ class Call:
 def calls_in(where: str, script: str, commands: Mapping[str, Any]) -> Iterator[Call]:
     """Every ``driftgate COMMAND ... --option`` of a shell script; the commands of ``commands`` may be nested."""
     joined = re.sub(r"\\\n\s*", " ", script)
-    for line in joined.splitlines():
+    for line in (line for line in joined.splitlines() if "driftgate " in line):
         words = shlex.split(line.replace("(", " ( ").replace(")", " ) "), comments=True)
         for index, word in enumerate(words):
             if word == "driftgate" and (index == 0 or words[index - 1] in {*_SHELL_WORDS, "exec"}):

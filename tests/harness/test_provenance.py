@@ -41,6 +41,16 @@ def test_a_scheduled_github_run(tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("issue", "pr", "fork"),
+    [({"number": 7, "pull_request": {"url": "x"}}, 7, None), ({"number": 7}, None, False), ("x", None, False)],
+)
+def test_a_comment_on_a_github_pull_request(tmp_path, issue, pr, fork):
+    """Its number is known, whether it is a fork is not; a comment on an issue is about no pull request."""
+    found = github(tmp_path, {"issue": issue}, GITHUB_EVENT_NAME="issue_comment")
+    assert (found.pr, found.fork) == (pr, fork)
+
+
 @pytest.mark.parametrize(("head", "fork"), [("own/repo", False), ("other/repo", True), (None, True)])
 def test_a_github_pull_request(tmp_path, head, fork):
     """Number and base commit come from the ref and the event; a head in another (or deleted) repository is a fork."""
