@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from driftgate.config.keys import KEYS
-from driftgate.config.model import Config, Root, Scope
+from driftgate.config.model import Config, LabelRegistry, Root, Scope
 from driftgate.config.schema import ANY_NAME, BARE_KEY, KeyPath, Table, dotted
 
 DEFAULT_SOURCE = "default"
@@ -59,7 +59,7 @@ def _tables(config: Config) -> Mapping[str, Any]:
         **own,
         "capture": {"metrics": config.capture_metrics},
         "gate": {**gate, "trust": config.trust, "defaults": config.defaults},
-        "discovery": {"roots": config.roots},
+        "discovery": {"roots": config.roots, "label_registry": config.label_registry},
     }
 
 
@@ -83,6 +83,8 @@ def _plain(value: Any) -> Any:
         return {"all_except": list(value.all_except)} if value.all_except else value.kind
     if isinstance(value, Root):
         return _plain_root(value)
+    if isinstance(value, LabelRegistry):
+        return f"{value.path}:{value.name}"
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
     if isinstance(value, Mapping):

@@ -62,6 +62,18 @@ def test_every_value_names_its_source(load, tmp_path):
     assert found["suites.stage-a-cpu.gpus"] == (0, "default")
 
 
+def test_labels_of_a_python_file_name_it(load, tmp_path):
+    """The key that names the file is written as it was, and each of its labels comes from there."""
+    (tmp_path / "labels.py").write_text('KNOWN: dict[str, str] = {"mine": "Ours"}')
+    config = load('[discovery]\nlabel_registry = "labels.py:KNOWN"\n[labels]\nlong = "Ours as well"')
+    found = {setting.key: (setting.value, setting.source) for setting in settings_of(config)}
+    assert found["discovery.label_registry"] == ("labels.py:KNOWN", str(tmp_path / "driftgate.toml"))
+    assert found["labels.mine"] == ("Ours", str(tmp_path / "labels.py"))
+    assert found["labels.long"] == ("Ours as well", str(tmp_path / "driftgate.toml"))
+    assert found["labels.megatron"][1] == "preset miles"
+    assert replace(load("\n".join(toml_lines(settings_of(config)))), sources={}) == replace(config, sources={})
+
+
 def test_no_source_is_forgotten(load):
     """Whatever has a source is listed: the key itself, or the keys of its row."""
     config = load(OWN)
