@@ -192,6 +192,15 @@ def test_one_comment_is_brought_up_to_date(job, earlier, asked):
     assert f"api --method {asked}" in comment.asked()
 
 
+@pytest.mark.parametrize(("nights", "expected"), [("", {}), ("12\n9\n", {"run": "12"})])
+def test_the_newest_night_is_found(job, nights, expected):
+    """Or none, where no night has left a baseline yet."""
+    baseline = job("pull-request.yml")
+    (baseline.folder / "answer").write_text(nights)
+    done = baseline.run("Find the newest night", REPOSITORY="o/r", BRANCH="main")
+    assert (done.returncode, baseline.outputs()) == (0, expected), done.stderr
+
+
 @pytest.mark.parametrize(
     ("results", "expected"),
     [
