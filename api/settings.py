@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from api.callers import Caller
 from gate.policy import GatePolicy
 from store.contract import TrustGrain
 
 PORT = 8321
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+IdentityVerifier = Callable[[str], Caller]
+"""Who bears this identity token of a CI service. Raises `api.problems.Refused` (401), never repeating the token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +24,7 @@ class ServiceSettings:
     ``project`` is the one that an unauthenticated caller on loopback sees where it names none. ``allowed_hosts`` are
     the names, without port, by which this service may be addressed (against DNS rebinding); ``proxies`` the addresses
     whose forwarded headers are believed. ``open_reading``: whoever asks may read; only ever true on loopback or by an
-    explicit choice.
+    explicit choice. ``verify_identity_token``: asked about every bearer token that is not one of the store's own.
     """
 
     database_url: str
@@ -30,3 +35,4 @@ class ServiceSettings:
     allowed_hosts: tuple[str, ...] = LOOPBACK
     proxies: tuple[str, ...] = ()
     open_reading: bool = True
+    verify_identity_token: IdentityVerifier | None = None
