@@ -4,9 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from driftgate.config.load import load_config
-from driftgate.harness.test_files import read_test_file, series_path
+from driftgate.harness.test_files import declared_in, read_test_file, series_path
 
 CONFIG = load_config(file=None, start=Path("/"), env={}, options={})
 GATE = 'register_ci_gate(metric_key="train/ppo_kl")\n'
@@ -70,6 +72,30 @@ def test_a_file_that_cannot_be_understood_is_one_problem(tmp_path, write, conten
     assert (problem.file, problem.line) == ("tests/e2e/test_a.py", line)
     assert words in problem.text
     assert (file.registrations, file.specs) == ((), ())
+
+
+NAMES = st.sampled_from(
+    ["est_time", "suite", "labels", "hardware", "num_gpus", "nightly", "disabled", "metric_key", "steps", "constraint",
+     "limits", "expect_points", "enforce", "checks", "allowlist_reason", "other"]
+)  # fmt: skip
+VALUES = st.sampled_from(
+    ["1", "-0.0", "1e999", "9" * 4000, "True", "None", "...", "2j", "b'x'", "''", "'x'", r"'\ud800'", "'\x1b[0m'", "'last'",
+     "[]", "[None]", "['x', 'x']", "[1e999]", "(1,)", "{}", "{None: 1}", "{1: 2}", "{'rel_up': 1e999}", "{'min': 1e400}",
+     "{'reduce': 'mean', 'last': 1e999}", r"{'\ud800': {'a': [1]}}", "float", "*x", "f'{x}'"]
+)  # fmt: skip
+ARGUMENTS = st.lists(st.tuples(NAMES, VALUES).map("=".join) | VALUES, max_size=5).map(", ".join)
+MARKERS = st.sampled_from(["register_cpu_ci", "register_cuda_ci", "register_rocm_ci", "register_ci_gate"])
+CALLS = st.tuples(MARKERS, ARGUMENTS).map(lambda call: f"{call[0]}({call[1]})")
+
+
+@given(
+    st.binary()
+    | (st.text(st.characters(exclude_categories=["Cs"])) | st.lists(CALLS, max_size=3).map("\n".join)).map(str.encode)
+)
+def test_whatever_a_file_holds_it_is_read_or_refused(content):
+    """Bytes, text and calls with any literals: declarations or printable problems of that file, never an exception."""
+    file = declared_in(content, Path("test_a.py"), "test_a.py", None, CONFIG)
+    assert all(problem.file == "test_a.py" and str(problem).isprintable() for problem in file.problems)
 
 
 def test_the_largest_file_allowed_is_read(tmp_path, write):
@@ -146,9 +172,9 @@ def test_a_root_reached_through_a_link_is_the_same_root(tmp_path, write):
 def test_a_file_outside_of_the_root_has_one_name(tmp_path, monkeypatch):
     """Its absolute path, from whatever folder it is named: another name would be another series."""
     (tmp_path / "repo" / "tests").mkdir(parents=True)
-    for folder, given in (("repo", "../test_a.py"), ("repo/tests", "../../test_a.py"), (".", "test_a.py")):
+    for folder, named in (("repo", "../test_a.py"), ("repo/tests", "../../test_a.py"), (".", "test_a.py")):
         monkeypatch.chdir(tmp_path / folder)
-        assert series_path(Path(given), tmp_path / "repo") == f"{tmp_path}/test_a.py"
+        assert series_path(Path(named), tmp_path / "repo") == f"{tmp_path}/test_a.py"
 
 
 def test_a_root_may_register_files_that_declare_nothing(tmp_path, write):
