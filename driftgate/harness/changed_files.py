@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from driftgate.config.model import Config
 from driftgate.harness.test_files import root_of
-from gate.wording import shown
+from gate.wording import printable, shown
 
 LARGEST_BYTES = 64 << 20
 _ONE_PATH = re.compile(rb"[AMDTUX]")
@@ -36,19 +36,20 @@ class Effect:
 
 def read_changes(file: Path) -> Changes:
     """The changed paths. A diff that is missing, empty or malformed gives unknown changes, never none."""
+    name = printable(str(file))
     try:
         with file.open("rb") as opened:
             content = opened.read(LARGEST_BYTES + 1)
     except OSError as error:
-        return Changes(None, f"{file} cannot be read ({error.strerror})")
+        return Changes(None, f"{name} cannot be read ({error.strerror})")
     if len(content) > LARGEST_BYTES:
-        return Changes(None, f"{file} is above {LARGEST_BYTES >> 20} MiB")
+        return Changes(None, f"{name} is above {LARGEST_BYTES >> 20} MiB")
     if not content:
-        return Changes(None, f"{file} is empty")
+        return Changes(None, f"{name} is empty")
     try:
         return Changes(tuple(_paths(content)))
     except ValueError as error:
-        return Changes(None, f"{file} is not what git diff --name-status -M -z writes: {error}")
+        return Changes(None, f"{name} is not what git diff --name-status -M -z writes: {error}")
 
 
 def _paths(content: bytes) -> Iterator[str]:

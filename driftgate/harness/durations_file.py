@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gate.errors import ConfigError
-from gate.wording import shown
+from gate.wording import printable, shown
 
 SCHEMA = 1
 LARGEST_BYTES = 64 << 20
@@ -68,4 +68,4 @@ def _seconds(row: Any) -> float:
 
 
 def _refused(path: Path, what: str) -> ConfigError:
-    return ConfigError(f"--durations: {path} {what}; write it with driftgate durations")
+    return ConfigError(f"--durations: {printable(str(path))} {what}; write it with driftgate durations")

@@ -109,12 +109,13 @@ def _not_discovered(name: str, plan: Plan) -> Step:
 def _why_not_discovered(name: str, plan: Plan) -> str:
     config = plan.request.config
     if plan.request.file is not None:
-        return f"this plan is about --file {plan.request.file} alone"
+        return f"this plan is about --file {printable(str(plan.request.file))} alone"
     known = [one.test.test_path for one in plan.considered]
     root = root_of(name, config)
     mode = _mode(config.repository / name)
     if mode is None:
-        return f"there is no such file in {config.repository}{nearest(name, known) or _same_name(name, known)}"
+        meant = nearest(name, known) or _same_name(name, known)
+        return f"there is no such file in {printable(str(config.repository))}{meant}"
     if stat.S_ISDIR(mode):
         return "it is a folder; name a test file"
     if root is None:

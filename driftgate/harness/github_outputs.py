@@ -11,6 +11,7 @@ from typing import Any
 from driftgate.harness.plan import Plan
 from driftgate.harness.plan_json import matrix_entries
 from gate.errors import ConfigError
+from gate.wording import printable
 
 VARIABLE = "GITHUB_OUTPUT"
 MOST_MATRIX_JOBS = 256
@@ -56,7 +57,7 @@ def append_outputs(outputs: Mapping[str, str], environment: Mapping[str, str]) -
         with Path(name).open("a", encoding="utf-8") as file:
             file.write(content)
     except OSError as error:
-        raise ConfigError(f"--github-output: {name} cannot be written ({error.strerror})") from None
+        raise ConfigError(f"--github-output: {printable(name)} cannot be written ({error.strerror})") from None
 
 
 def _entry(name: str, value: str) -> str:

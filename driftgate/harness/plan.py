@@ -23,6 +23,7 @@ from driftgate.harness.suites_asked import Wish, needs_of_suites
 from driftgate.harness.test_files import TestFile
 from driftgate.harness.trigger import Trigger
 from gate.errors import ConfigError
+from gate.wording import printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +180,9 @@ def _about_durations(
     """A file of another project or of other suites would change nothing, unseen."""
     tests = [test for suite in suites for test in suite.tests]
     if request.durations is not None and tests and not any(_place(test) in durations for test in tests):
-        text = f"--durations: {request.durations} knows none of the planned tests; shards go by est_time"
+        text = (
+            f"--durations: {printable(str(request.durations))} knows none of the planned tests; shards go by est_time"
+        )
         yield PlanNotice("unknown_durations", text)
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gate.errors import ConfigError
+
 
 @dataclass(frozen=True, slots=True)
 class Option:
@@ -73,15 +75,23 @@ class PlanOptions:
 
 
 def plan_options(given: Mapping[str, Any], *, json: bool) -> PlanOptions:
-    """The options as either command line parsed them: strings, lists of strings, flags, None where not given."""
-    paths = {name for name, option in OPTIONS.items() if option.metavar in ("FILE", "DIR")}
-    values = {
-        name: _typed(value, Path if name in paths else str) for name, value in given.items() if value not in (None, [])
-    }
+    """The options as either command line parsed them: strings, lists of strings, flags, None where not given.
+
+    Raises ConfigError for an empty path: the variable of a workflow that should have held one.
+    """
+    values = {name: _typed(OPTIONS[name], value) for name, value in given.items() if value not in (None, [])}
     return PlanOptions(**values, json=json)
 
 
-def _typed(value: Any, kind: type[str | Path]) -> Any:
-    if isinstance(value, bool):
+def _typed(option: Option, value: Any) -> Any:
+    if option.repeated:
+        return tuple(_single(option, item) for item in value)
+    return _single(option, value)
+
+
+def _single(option: Option, value: Any) -> Any:
+    if option.metavar not in ("FILE", "DIR"):
         return value
-    return kind(value) if isinstance(value, str | Path) else tuple(kind(item) for item in value)
+    if not value:
+        raise ConfigError(f"{option.flag}: is empty; give a path, or leave the option out")
+    return Path(value)

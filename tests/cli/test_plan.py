@@ -81,6 +81,11 @@ SAME = [
     ("--snapshot", "."),
     ("--durations", "missing.json"),
     ("--github-output",),
+    ("--file", ""),
+    ("--must-contain", A, "--must-contain", ""),
+    ("--suite", ""),
+    ("--label", ""),
+    ("--shard", ""),
 ]
 
 

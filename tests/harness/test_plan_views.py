@@ -10,7 +10,7 @@ from driftgate.config.model import BACKENDS
 from driftgate.harness.github_outputs import MOST_MATRIX_JOBS, append_outputs, github_outputs
 from driftgate.harness.plan_json import plan_json
 from driftgate.harness.sharding import Shard
-from gate.errors import ConfigError
+from gate.errors import ConfigError, SourceError
 
 H100, B200, CPU = "stage-c-8-gpu-h100", "stage-c-8-gpu-b200", "stage-a-cpu"
 NIGHTLY_PLAN = """\
@@ -300,6 +300,21 @@ def test_must_contain(planner, tmp_path):
     assert first == "--must-contain: not in the plan"
     assert reasons[0] == "tests/e2e/long/test_gsm8k_long.py: does not run"
     assert not (tmp_path / "out").exists()
+
+
+def test_hostile_names_of_files_that_are_given(planner):
+    """A path with a line break or an escape stays on its line in every message."""
+    name = Path("a\n::error::b\x1b[31m")
+    for options in ({"durations": name}, {"file": name}, {"must_contain": (name,)}):
+        with pytest.raises((ConfigError, SourceError)) as caught:
+            planner.output(**options)
+        assert not any(line.startswith("::") or "\x1b" in line for line in str(caught.value).splitlines())
+    planner.environment["GITHUB_OUTPUT"] = "/missing/" + str(name)
+    with pytest.raises(ConfigError) as caught:
+        planner.output(github_output=True)
+    assert str(caught.value).isprintable()
+    text = planner.output(changed_files=name)
+    assert not any(line.startswith("::") or "\x1b" in line for line in text.splitlines())
 
 
 def test_a_snapshot_needs_a_file(planner):
