@@ -230,6 +230,17 @@ def test_an_interruption(person, number):
     assert [process for process in tree.find() if process.status() != psutil.STATUS_ZOMBIE] == []
 
 
+def test_the_interpreters_options_go_to_the_test(person):
+    """The test's interpreter is started as the harness's own: isolated, in development mode, its warnings ignored."""
+    person.test(
+        "flags = (sys.flags.isolated, sys.flags.dev_mode, sys.warnoptions[-1:], 'mine' in sys._xoptions)\n"
+        "assert flags == (1, True, ['ignore'], True), flags"
+    )
+    command = [sys.executable, "-Xdev", "-Xmine", "-Wignore", "-Im", "driftgate", "run", "test_a.py"]
+    done = subprocess.run(command, cwd=person.home, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+
+
 ROOTS = '[discovery]\nroots = [{path = "tests", default = {backend = "cpu", suite = "stage-a-cpu", est_time = 1}}]\n'
 
 

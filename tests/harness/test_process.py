@@ -58,6 +58,10 @@ time.sleep(0.2)
 """
 
 
+def is_alive(pid):
+    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+
+
 @pytest.fixture
 def trees(monkeypatch):
     """Every process tree made during the test, to look for survivors afterwards."""
@@ -141,9 +145,8 @@ def test_two_ways_find_a_daemon(run, monkeypatch, marks, adopts):
         monkeypatch.setattr(process_module, "adopted_orphans", nullcontext)
     ended = run(DAEMON, output=seen.append)
     pid = int(b"".join(seen).split()[1])
-    alive = psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    assert (ended.leftovers, alive) == ((1, False) if marks or adopts else (0, True))
-    if alive:
+    assert (ended.leftovers, is_alive(pid)) == ((1, False) if marks or adopts else (0, True))
+    if is_alive(pid):
         os.kill(pid, signal.SIGKILL)
 
 
@@ -196,6 +199,21 @@ def test_a_flood_of_output(run):
     assert ended.exit_code == 0
     assert total == 40_000_000
     assert len(ended.last_lines[0]) < 5000
+
+
+def test_a_flood_takes_no_memory(run):
+    """Two hundred megabytes pass through a harness that grows by far less (1 GB took it 0.3 MB, in 7 s)."""
+    own = psutil.Process()
+    before = own.memory_info().rss
+    grown = 0
+
+    def measure(_data):
+        nonlocal grown
+        grown = max(grown, own.memory_info().rss - before)
+
+    ended = run("import os\nb = (b'y' * 99 + b'\\n') * 10_000\nfor _ in range(200): os.write(1, b)", output=measure)
+    assert (ended.exit_code, len(ended.last_lines)) == (0, 200)
+    assert grown < 50_000_000
 
 
 def test_output_after_the_exit_is_bounded(run):
@@ -267,6 +285,16 @@ def test_a_signalled_harness_leaves_nothing(number, harness):
     process.send_signal(number)
     assert list(lines) == [f"ended interrupted {number.name}\n"]
     assert process.wait() == 0
+
+
+def test_a_signalled_harness_ends_who_escaped(harness):
+    """A daemon that left session, parent and environment is ended with the rest."""
+    told = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"
+    process = harness(ESCAPED.replace("import time; time.sleep(60)", told) + "time.sleep(60)\n", GRACE_S)
+    pid = int(process.stdout.readline())
+    process.send_signal(signal.SIGTERM)
+    assert process.stdout.read() == "ended interrupted SIGTERM\n"
+    assert not is_alive(pid)
 
 
 def test_a_second_signal_cuts_the_grace_short(harness):
