@@ -13,7 +13,7 @@ from driftgate.harness.trigger import Trigger
 from gate.errors import ConfigError
 from gate.wording import listed, nearest, printable, shown
 
-_PULL_REQUESTS = ("pull_request", "pull_request_target", "merge_request_event")
+PULL_REQUESTS = ("pull_request", "pull_request_target", "merge_request_event")
 _SCHEDULE = "schedule"
 _BY_HAND = ("workflow_dispatch", "web")
 """What GitHub and GitLab call a run started by a person; a run that no event started is one."""
@@ -95,7 +95,7 @@ def _enter(trigger: Trigger, labels: tuple[str, ...], config: Config) -> _Entere
         raise ConfigError(f"labels ask for the cadences {listed(c.name for c in labelled)} at once; keep one")
     event = _event(trigger)
     explicit = trigger.requests.cadence
-    if labelled and not explicit and (event is None or event in _PULL_REQUESTS):
+    if labelled and not explicit and (event is None or event in PULL_REQUESTS):
         return _Entered(labelled[0], by_label=True)
     cadence = _named(explicit, config) if explicit else _by_event(event, _cron(trigger), config)
     if labelled and labelled[0] != cadence:
@@ -175,7 +175,7 @@ def _refusal(trigger: Trigger, entered: _Entered, config: Config) -> str:
 
 def _refusal_in_ci(trigger: Trigger, entered: _Entered, config: Config) -> str:
     rule = config.write
-    if entered.by_label and trigger.event in _PULL_REQUESTS:
+    if entered.by_label and trigger.event in PULL_REQUESTS:
         return (
             "" if rule.pr_label_writes else "a pull request's label runs in shadow ([write] pr_label_writes is false)"
         )

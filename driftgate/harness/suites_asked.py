@@ -10,10 +10,10 @@ from driftgate.config.model import Config
 from driftgate.harness.changed_files import Effect, effects_of, read_changes
 from driftgate.harness.considering import Considered, Rules
 from driftgate.harness.plan_notice import PlanNotice
+from driftgate.harness.policy import PULL_REQUESTS
 from driftgate.harness.suite_needs import SuiteNeed, need_of
 from gate.wording import clipped, printable
 
-PULL_REQUESTS = ("pull_request", "pull_request_target", "merge_request_event")
 _EVERYTHING = "everything runnable is needed"
 
 
