@@ -23,9 +23,11 @@ KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count
 registry.register("postgresql.quiet", "store.quiet_postgres", "QuietPostgres")
 
 
-def make_engine(url: URL, *, one_shot: bool) -> Engine:
+def make_engine(url: URL, *, one_shot: bool, connect_timeout_s: int | None = None) -> Engine:
     """``one_shot``: connections end with the call that made them; else they are pooled and checked before use."""
-    return _sqlite_engine(url) if url.drivername == "sqlite" else _postgres_engine(url, one_shot=one_shot)
+    if url.drivername == "sqlite":
+        return _sqlite_engine(url)
+    return _postgres_engine(url, one_shot=one_shot, connect_timeout_s=connect_timeout_s or CONNECT_TIMEOUT_S)
 
 
 def set_journal(connection: Connection, journal: str) -> None:
@@ -50,14 +52,14 @@ def _json_text(value: Any) -> str:
     return orjson.dumps(value, default=dict).decode()
 
 
-def _postgres_engine(url: URL, *, one_shot: bool) -> Engine:
+def _postgres_engine(url: URL, *, one_shot: bool, connect_timeout_s: int) -> Engine:
     pool: dict[str, Any] = (
         {"poolclass": NullPool} if one_shot else {"pool_pre_ping": True, "pool_recycle": POOL_RECYCLE_S}
     )
     return create_engine(
         url.set(drivername="postgresql+quiet"),
         # Prepared statements outlive a pooled transaction: the next client of the server connection gets their rows.
-        connect_args={"prepare_threshold": None, "connect_timeout": CONNECT_TIMEOUT_S, **KEEPALIVE},
+        connect_args={"prepare_threshold": None, "connect_timeout": connect_timeout_s, **KEEPALIVE},
         use_native_hstore=False,
         # Reads and writes send BEGIN and COMMIT themselves, together with their work.
         isolation_level="AUTOCOMMIT",

@@ -10,10 +10,12 @@ import driftgate
 from driftgate.cli import (
     backtest,
     baseline,
+    ci_report,
     config_show,
     coverage,
     database,
     demo,
+    doctor,
     durations,
     epochs,
     flakes,
@@ -69,11 +71,13 @@ app.command("backtest", cls=Command)(backtest.backtest)
 app.command("suggest", cls=Command)(suggest.suggest)
 app.add_typer(runs.app, name="runs")
 app.command("coverage", cls=Command)(coverage.coverage)
+app.command("doctor", cls=Command)(doctor.doctor)
 app.command("flakes", cls=Command)(flakes.flakes)
 app.command("durations", cls=Command)(durations.durations)
 app.command("mark-untrusted", cls=Command)(marks.mark_untrusted)
 app.command("mark-trusted", cls=Command)(marks.mark_trusted)
 app.add_typer(epochs.app, name="epoch")
+app.command("ci-report", cls=Command)(ci_report.ci_report)
 app.command("rerun-policy", cls=Command)(rerun_policy.rerun_policy)
 app.add_typer(config_show.app, name="config")
 app.add_typer(database.app, name="db")
