@@ -52,7 +52,8 @@ def _aborted_by(final: Final) -> bool:
 
 
 def _by_rules(raised: Raised, retry: Retry) -> FailureClass:
-    message = raised.message.partition("\n")[0][:_LONGEST_MESSAGE]
+    rows = raised.message.split("\n")
+    message = next((row for row in rows if row.startswith(raised.name)), rows[0])[:_LONGEST_MESSAGE]
     for rule in retry.rules.values():
         if _matches(rule, raised, retry.wrappers):
             return FailureClass(rule.name, rule.retry, message)

@@ -38,6 +38,8 @@ def children_outside() -> list[psutil.Process]:
 
 def bury(owned: Collection[int]) -> None:
     """Take note of the end of adopted children, so that no zombie stays; ``owned`` are left to who started them."""
+    if sys.platform != "linux":
+        return
     with suppress(ChildProcessError):
         while ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
             if ended.si_pid in owned or not _is_outside(ended.si_pid):

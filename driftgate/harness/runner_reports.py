@@ -12,7 +12,7 @@ _PYTEST_END = re.compile(r"(?:=+ )?(?:\d+ [a-z]+, )*\d+ (?:failed|errors?)\b[^=]
 _PYTEST_FAILURES = re.compile(r"=+ (?:FAILURES|ERRORS) =+$")
 _PYTEST_TEST = re.compile(r"_+ (?!_ )\S.* _+$")
 _PYTEST_CAPTURED = re.compile(r"-+ Captured \w+")
-_PYTEST_SUMMARY = re.compile(r"(?:FAILED|ERROR) (?P<test>\S.*?)(?: - (?P<message>.*))?$")
+_PYTEST_SUMMARY = re.compile(r"(?:FAILED|ERROR) [^\[]*?(?:\[.*?\])?(?: - (?P<message>.*))?$")
 _PYTEST_CRASH = re.compile(r"(?:\S.*)?:\d+: (?P<name>[A-Za-z_][\w.]*)$")
 _UNITTEST_END = re.compile(r"FAILED \((?:failures|errors|unexpected successes)=\d")
 _UNITTEST_TEST = re.compile(r"(?:FAIL|ERROR): \S")

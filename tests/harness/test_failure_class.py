@@ -1,5 +1,7 @@
 """The class of a failed attempt: what ended it decides, never a word somewhere in its log."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -334,6 +336,11 @@ LOGS = {
         "code",
         False,
     ),
+    "pytest, a dash in a test's name": (
+        "= short test summary info =\nFAILED a.py::test[a - b] - ConnectionError: x [1] - 2\n= 1 failed in 0.03s =\n",
+        "infrastructure",
+        True,
+    ),
     "pytest, a summary alone": ("\n1 failed in 0.03s\n", "unknown", False),
     "pytest, collection": (
         (
@@ -380,6 +387,49 @@ LOGS = {
         True,
     ),
 }
+
+
+PYTEST_FILE = """
+import pytest
+def test_a():
+    try: {}["a"]
+    except KeyError as error: raise ConnectionResetError("x") from error
+@pytest.mark.parametrize("word", ["a - b"])
+def test_b(word): assert word == 3
+"""
+UNITTEST_FILE = """
+import unittest
+class Test(unittest.TestCase):
+    def test_a(self): self.assertGreater(0.1, 0.5, "accuracy")
+    def test_b(self):
+        with self.subTest(i=1): self.assertEqual(1, 2)
+unittest.main()
+"""
+POOL_FILE = """
+import multiprocessing
+def fail(_): raise ConnectionError("x")
+if __name__ == "__main__":
+    with multiprocessing.Pool(1) as pool: pool.map(fail, [1])
+"""
+CHILDREN = [
+    (["-m", "pytest", "--color=yes"], PYTEST_FILE, "infrastructure"),
+    (["-m", "pytest", "--tb=native"], PYTEST_FILE, "infrastructure"),
+    (["-m", "pytest", "--tb=no", "-q"], PYTEST_FILE, "infrastructure"),
+    (["-m", "pytest"], "def f(:\n", "code"),
+    ([], UNITTEST_FILE, "accuracy"),
+    ([], POOL_FILE, "infrastructure"),
+    ([], "def f(:\n", "code"),
+]
+
+
+@pytest.mark.parametrize(("options", "code", "name"), CHILDREN)
+def test_real_logs(tmp_path, options, code, name):
+    """What the interpreter and the test runners of today really print."""
+    file = tmp_path / "test_it.py"
+    file.write_text(code)
+    done = subprocess.run([sys.executable, *options, file], cwd=tmp_path, check=False, capture_output=True)
+    found = failed(last_lines(done.stdout + done.stderr), RETRY)
+    assert (done.returncode != 0, found.name) == (True, name), found
 
 
 def last_lines(log):
