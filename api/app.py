@@ -9,12 +9,14 @@ from fastapi import FastAPI
 
 import driftgate
 from api import problems
-from api.routes import health, series
+from api.hosts import Guard, networks
+from api.redaction import hide_secrets_in_logs
+from api.routes import documents, health, login, series
 from api.service import Service
 from api.settings import ServiceSettings
 from store.opening import open_store
 
-ROUTERS = (health.router, series.router)
+ROUTERS = (health.router, login.router, documents.router, series.router)
 
 
 def create_app(settings: ServiceSettings) -> FastAPI:
@@ -22,6 +24,7 @@ def create_app(settings: ServiceSettings) -> FastAPI:
 
     Raises: ConfigError, StoreUnavailable, SchemaMismatch (as `store.opening.open_store`).
     """
+    proxies = networks(settings.proxies)
     store = open_store(
         settings.database_url,
         one_shot=False,
@@ -40,10 +43,12 @@ def create_app(settings: ServiceSettings) -> FastAPI:
         version=driftgate.__version__,
         summary="Histories of training metrics: baselines, verdicts, trust.",
         lifespan=lifespan,
-        redoc_url=None,
+        openapi_url=None,  # routes.documents gives it to those who may read
     )
     app.state.service = Service(settings, store)
     problems.install(app)
+    hide_secrets_in_logs()
+    app.add_middleware(Guard, settings=settings, proxies=proxies)
     for router in ROUTERS:
         app.include_router(router)
     return app

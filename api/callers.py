@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any
 
-from fastapi import Query, Request
+from fastapi import Depends, Query, Request, Security
+from fastapi.security import HTTPBearer
 
+from api.authentication import CHALLENGE, csrf_token_of
 from api.problems import Refused
 from gate.provenance import Provenance
+from gate.wording import shown
+from store.tokens import SCOPES, Scope
 
-Scope = Literal["read", "write", "operate"]
-SCOPES: tuple[Scope, ...] = get_args(Scope)
+__all__ = ["GRANTS", "SCOPES", "Access", "Caller", "Needs", "Scope", "scope_of"]
+
 GRANTS: dict[Scope, frozenset[Scope]] = {
     "read": frozenset({"read"}),
     "write": frozenset({"read", "write"}),
@@ -44,6 +48,9 @@ class Access:
     project: str
 
 
+_IN_OPENAPI = HTTPBearer(auto_error=False, description="A token of `driftgate token create`, or an identity token.")
+
+
 class Needs:
     """The dependency of every route that is not open to all: identifies the caller and holds it to ``scope``."""
 
@@ -53,18 +60,19 @@ class Needs:
     def __call__(
         self,
         request: Request,
+        csrf_token: Annotated[str | None, Depends(csrf_token_of)],
+        _: Annotated[Any, Security(_IN_OPENAPI)],
         project: Annotated[str | None, Query(max_length=200, description="Instead of the caller's own.")] = None,
     ) -> Access:
-        """Raises Refused: 401 without credentials, 403 with too little scope, 404 for another project."""
-        caller: Caller | None = request.app.state.service.identify(request)
-        if caller is None:
-            challenge = {"WWW-Authenticate": "Bearer"}
-            raise Refused(HTTPStatus.UNAUTHORIZED, "a token is needed: Authorization: Bearer ...", challenge)
+        """Raises Refused: 401 without credentials that hold, 403 with too little scope, 404 for another project."""
+        caller: Caller | None = request.app.state.service.identify(request, csrf_token)
+        if caller is None or (caller.project is None and self.scope not in GRANTS[caller.scope]):
+            raise Refused(HTTPStatus.UNAUTHORIZED, "a token is needed: Authorization: Bearer TOKEN", CHALLENGE)
         if self.scope not in GRANTS[caller.scope]:
             text = f"this needs a token with scope {self.scope}; the one given has {caller.scope}"
             raise Refused(HTTPStatus.FORBIDDEN, text)
         if caller.project is not None and project not in (None, caller.project):
-            raise Refused(HTTPStatus.NOT_FOUND, f"no project {project!r} for this token")
+            raise Refused(HTTPStatus.NOT_FOUND, f"no project {shown(project)} for this token")
         return Access(caller, project or caller.project or request.app.state.service.settings.project)
 
 

@@ -8,10 +8,20 @@ from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
 
-from api.authentication import CHALLENGE, bearer_token
+from api.authentication import (
+    CHALLENGE,
+    CSRF_FIELD,
+    CSRF_HEADER,
+    SAFE_METHODS,
+    bearer_token,
+    is_csrf_token_for,
+    session_secret,
+)
 from api.callers import Access, Caller, Needs
 from api.problems import Refused
 from api.settings import ServiceSettings
+from store.secret_text import OURS
+from store.sessions import Session
 from store.sql_store import SqlMetricHistoryStore
 
 T = TypeVar("T")
@@ -24,20 +34,39 @@ class Service:
     settings: ServiceSettings
     store: SqlMetricHistoryStore
 
-    def identify(self, request: Request) -> Caller | None:
+    def identify(self, request: Request, csrf_token: str | None = None) -> Caller | None:
         """The caller by its token, its session or, where reading is open, by nothing; None: no credentials.
 
-        Raises Refused for credentials that are malformed, unknown or no longer valid.
+        A cookie that no longer stands for a session is no credentials. Raises Refused for a token that is malformed,
+        unknown or no longer valid, and for a session that changes something without its ``csrf_token``.
         """
         token = bearer_token(request)
         if token is not None:
             return self._bearer(token)
+        secret = session_secret(request)
+        session = None if secret is None else self.store.sessions.verify(secret)
+        if secret is not None and session is not None:
+            if request.method not in SAFE_METHODS and not is_csrf_token_for(secret, csrf_token):
+                text = f"a request with a session's cookie needs its CSRF token: {CSRF_HEADER}, or field {CSRF_FIELD}"
+                raise Refused(HTTPStatus.FORBIDDEN, text)
+            return _caller_of(session)
         return Caller(None, "read", "anonymous") if self.settings.open_reading else None
 
-    def _bearer(self, token: str) -> Caller:
-        if self.settings.verify_identity_token is not None:
-            return self.settings.verify_identity_token(token)
-        raise Refused(HTTPStatus.UNAUTHORIZED, "this token is unknown, expired or revoked", CHALLENGE)
+    def _bearer(self, text: str) -> Caller:
+        token = self.store.tokens.verify(text)
+        if token is not None:
+            return Caller(token.project, token.scope, f"token {token.name}", may_trust=token.may_trust)
+        verify = self.settings.verify_identity_token
+        if verify is None or text.startswith(OURS):
+            raise Refused(HTTPStatus.UNAUTHORIZED, "this token is unknown, expired or revoked", CHALLENGE)
+        return verify(text)
+
+
+def _caller_of(session: Session) -> Caller:
+    token = session.token
+    if token is None:
+        return Caller(session.project, session.scope, "login link")
+    return Caller(session.project, session.scope, f"token {token.name}", may_trust=token.may_trust)
 
 
 def _store(request: Request) -> SqlMetricHistoryStore:

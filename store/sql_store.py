@@ -33,6 +33,8 @@ from store.contract import (
 from store.epoch_rows import NewEpoch
 from store.prepared import prepare
 from store.selectors import one_selector
+from store.sessions import Sessions
+from store.tokens import Tokens
 from store.trust import MARK_TRUSTED, MARK_UNTRUSTED, START_EPOCH, UNDO_EPOCH, epoch_selector, new_action
 
 if TYPE_CHECKING:
@@ -40,12 +42,18 @@ if TYPE_CHECKING:
 
 
 class SqlMetricHistoryStore:
-    """See `store.contract.MetricHistoryStore`. Opened by `store.opening.open_store`."""
+    """See `store.contract.MetricHistoryStore`. Opened by `store.opening.open_store`.
+
+    ``tokens`` and ``sessions``: who may use a service over this store. They are no part of the contract: whoever
+    reaches a store through a service cannot let others in.
+    """
 
     def __init__(self, connections: Connections, trust: TrustGrain, policy: GatePolicy) -> None:
         self._connections = connections
         self._trust: TrustGrain = trust
         self._lens = dry_runs.Lens(policy, trust)
+        self.tokens = Tokens(connections)
+        self.sessions = Sessions(connections)
 
     def pinned(self) -> AbstractContextManager[None]:
         """One connection for all calls of this thread inside the block: a gate call reads and writes over it."""
