@@ -53,13 +53,13 @@ def runner_report(lines: Sequence[str], raised: Sequence[Raised]) -> RunnerRepor
 def _pytest_report(lines: Sequence[str], raised: Sequence[Raised], last: int) -> RunnerReport:
     heads = [number for number in range(last) if _PYTEST_FAILURES.match(lines[number])]
     first = heads[0] if heads else 0
-    summary = next((n for n in range(last - 1, first, -1) if "short test summary info" in lines[n]), last)
+    summary = next((n for n in range(last - 1, first - 1, -1) if "short test summary info" in lines[n]), last)
     told = [_PYTEST_SUMMARY.match(line) for line in lines[summary:last]]
     summarised = [_summarised(line["message"] or "", summary) for line in told if line]
     starts = [number for number in range(first, summary) if _PYTEST_TEST.match(lines[number])]
     failed = list(_sections(lines, raised, [first, *starts], summary))
     if len(failed) < max(1, len(summarised)):  # the sections of some lie before the lines that were kept
-        failed += [FailedTest(found, first, last) for found in summarised or [_unnamed(last)]]
+        failed = [*(FailedTest(found, first, last) for found in summarised or [_unnamed(last)]), *failed]
     return RunnerReport(tuple(failed), first, last)
 
 
