@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,6 +22,10 @@ from driftgate.cli.reports import (
 from driftgate.cli.session import Session, command
 from driftgate.cli.targets import BackendOption, SuiteOption
 from driftgate.cli.triggers import CadenceOption, EventOption, ScheduleOption, WriteOption, requests
+
+if TYPE_CHECKING:
+    from driftgate.harness.run import RunResult
+    from driftgate.harness.run_request import RunRequest
 
 
 @command
@@ -82,14 +86,9 @@ def run(
 
     Example: driftgate run --cadence nightly --suite stage-a-cpu
     """
-    from driftgate.cli.progress import shown_progress
-    from driftgate.harness.junit import junit_xml
-    from driftgate.harness.prepared_run import prepare
-    from driftgate.harness.run import run_prepared
-    from driftgate.harness.run_report import as_json, as_markdown, json_bytes
+    from driftgate.harness.run_report import as_json
     from driftgate.harness.run_request import RunRequest, Selection
     from driftgate.harness.sharding import parse_shard
-    from gate.outline import safe
 
     request = RunRequest(
         config=session.config(
@@ -114,16 +113,32 @@ def run(
         baseline=baseline,
     )
     check_reports(report_md, report_json, junit)
+    result = _carried_out(request, to_stderr=session.json)
+    _write_reports(result, report_md, report_json, junit)
+    if session.json:
+        print_json(as_json(result))
+    raise typer.Exit(result.exit)
+
+
+def _carried_out(request: RunRequest, *, to_stderr: bool) -> RunResult:
+    from driftgate.cli.progress import shown_progress
+    from driftgate.harness.prepared_run import prepare
+    from driftgate.harness.run import run_prepared
+    from gate.outline import safe
+
     prepared = prepare(request)
     for notice in prepared.tests.notices:
         say(f"driftgate: {safe(notice.text)}")
-    with shown_progress(os.environ, to_stderr=session.json) as progress:
+    with shown_progress(os.environ, to_stderr=to_stderr) as progress:
         result = run_prepared(prepared, progress.output, progress)
         progress.finished(result)
-    document = as_json(result)
-    write_markdown(report_md, partial(as_markdown, result))
-    write_report(report_json, json_bytes(document))
+    return result
+
+
+def _write_reports(result: RunResult, markdown: Path | None, json: Path | None, junit: Path | None) -> None:
+    from driftgate.harness.junit import junit_xml
+    from driftgate.harness.run_report import as_json, as_markdown, json_bytes
+
+    write_markdown(markdown, partial(as_markdown, result))
+    write_report(json, json_bytes(as_json(result)))
     write_report(junit, junit_xml(result))
-    if session.json:
-        print_json(document)
-    raise typer.Exit(result.exit)

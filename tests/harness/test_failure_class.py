@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from driftgate.config.load import load_config
 from driftgate.config.model import FailureRule, Retry
@@ -391,6 +393,8 @@ LOGS = {
 
 PYTEST_FILE = """
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 def test_a():
     try: {}["a"]
     except KeyError as error: raise ConnectionResetError("x") from error
@@ -494,3 +498,29 @@ def test_what_no_rule_fits_can_be_tried_again(name, signal):
     """A rule of that name says so."""
     assert not failed((), Retry(), signal=signal).retry
     assert failed((), Retry(rules={name: FailureRule(name, retry=True)}), signal=signal).retry
+
+
+WORDS = st.sampled_from(
+    ["NCCL", "timeout=300", "bloom", "connection refused", "TypeError: x", "AssertionError", "FAILED a"]
+)
+NOISE = st.lists(st.text(max_size=40) | WORDS, max_size=30).map(lambda rows: "\n".join(rows) + "\n")
+
+
+@given(NOISE, st.sampled_from(["KeyError: 1", "TypeError: x", "AssertionError", "ConnectionError: y", "MemoryError"]))
+def test_no_word_before_the_end_decides(noise, final):
+    """Whatever was printed before, the class is that of the exception at the end alone."""
+    alone, after = (failed(last_lines(log), RETRY) for log in (FRAMES + final, noise + FRAMES + final))
+    assert alone == after
+
+
+@given(
+    st.lists(
+        st.text(max_size=80)
+        | WORDS
+        | st.sampled_from([*PYTEST.split("\n"), *ELASTIC.split("\n"), *FRAMES.split("\n")]),
+        max_size=60,
+    )
+)
+def test_any_log_has_a_class(rows):
+    """Never an exception, whatever a test prints."""
+    assert failed(rows, RETRY).name in {*RETRY.rules, "killed", "unknown"}

@@ -10,6 +10,7 @@ CHECKOUT = Path(__file__).parents[2]
 MODULES = [
     "driftgate.config.load",
     "driftgate.harness.dispatch",
+    "driftgate.harness.failure_class",
     "driftgate.harness.job_names",
     "driftgate.harness.plan",
     "driftgate.harness.policy",
