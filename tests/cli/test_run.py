@@ -1,5 +1,6 @@
 """``driftgate run``: exit codes, what goes where, reports, an interruption."""
 
+import json
 import os
 import re
 import signal
@@ -142,7 +143,7 @@ def test_a_timeout(person):
     assert (answer.code, answer.json["tests"][0]["attempts"][0]["class"]) == (1, "timeout")
 
 
-@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "1e99"])
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "1e99", "86401"])
 def test_wrong_timeouts(person, seconds):
     """Refused before anything starts, naming the key."""
     person.test("open('ran', 'w')")
@@ -274,6 +275,30 @@ def test_a_retry(person):
         ("fail", "code"),
     ]
     assert len(run(person, "test_a.py", options=("--no-retry", "--json")).json["tests"][0]["attempts"]) == 1
+
+
+def test_an_interruption_between_two_attempts(person):
+    """Nobody waits for the next attempt; the failure is the result, and the exit is 130."""
+    person.test("raise ConnectionResetError")
+    command = [
+        sys.executable,
+        "-m",
+        "driftgate",
+        "run",
+        "test_a.py",
+        "--retry",
+        "--retry-wait",
+        "600",
+        "--report-json",
+        "r",
+    ]
+    with subprocess.Popen(command, cwd=person.home, stdout=subprocess.PIPE, text=True) as harness:
+        assert any("attempt 1 ended" in line for line in harness.stdout)
+        harness.send_signal(signal.SIGTERM)
+        out, _ = harness.communicate(timeout=30)
+    assert (harness.returncode, "driftgate: interrupted; 0 passed, 1 failed" in out) == (130, True)
+    (test,) = json.loads((person.home / "r").read_text())["tests"]
+    assert [attempt["failure"] for attempt in test["attempts"]] == ["infrastructure"]
 
 
 @pytest.mark.parametrize(
