@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from driftgate.harness.enforcement import may_enforce
 from driftgate.harness.file_judgement import shadow_policy
@@ -44,7 +44,8 @@ def prepare(request: RunRequest) -> PreparedRun:
 def _of_files(request: RunRequest, trigger: Trigger) -> tuple[RunPolicy, ReadyTests]:
     if request.selection != Selection():
         raise ConfigError("FILE: the files given are run as they are; leave out the options that select from the plan")
-    return decide(trigger, request.config), given_files(request)
+    policy = decide(trigger, request.config)
+    return policy, replace(given_files(request), notices=policy.warnings)
 
 
 def _of_plan(request: RunRequest, trigger: Trigger) -> tuple[RunPolicy, ReadyTests]:

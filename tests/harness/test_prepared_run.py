@@ -120,6 +120,14 @@ def test_files_are_not_selected_from(prepared, tmp_path):
         prepared(files=(tmp_path / "tests/fast/test_a.py",), selection=Selection(shard=Shard(0, 2)))
 
 
+def test_labels_beside_files(prepared, tmp_path):
+    """They select nothing; what is wrong with one is told all the same."""
+    labels = ("bypass-fastfail", "run-ci-\x1b[31m")
+    found = prepared(Requests(labels=labels), files=(tmp_path / "tests/fast/test_a.py",))
+    assert (places(found), found.policy.fast_fail) == ([("a", "stage-a-cpu")], False)
+    assert [notice.kind for notice in found.tests.notices] == ["unsafe_label"]
+
+
 @pytest.mark.parametrize(
     ("config", "asked", "retried"),
     [
