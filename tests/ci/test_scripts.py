@@ -202,6 +202,25 @@ def test_the_newest_night_is_found(job, nights, expected):
 
 
 @pytest.mark.parametrize(
+    ("planned", "code", "words"),
+    [
+        ("", 4, "INCOMPLETE"),
+        ('{"include": []}', 0, "0 passed"),
+        ('{"include": [{"suite": "a"}]}', 4, "INCOMPLETE"),
+    ],
+)
+def test_a_job_without_a_report_is_missed(job, planned, code, words):
+    """As many reports are expected as jobs were planned; a change that needs none is no failure, a failed plan is."""
+    report = job("driftgate-suites.yml")
+    done = report.run("Merge the reports", PLANNED=planned, GITHUB_WORKFLOW="pull request")
+    assert done.returncode == code, done.stderr
+    body = (report.folder / "comment.md").read_text()
+    assert body.startswith("<!-- ")
+    assert words in body
+    assert words in report.summary.read_text()
+
+
+@pytest.mark.parametrize(
     ("results", "expected"),
     [
         ("success success success", "success"),

@@ -118,6 +118,14 @@ def test_a_copy_counts_once(left, made, tmp_path):
     assert (len(report.tests), report.complete) == (1, True)
 
 
+def test_a_pipeline_without_jobs_lacks_no_report(tmp_path):
+    """A change that needs no suite is no failure; without the number nobody knows that."""
+    assert merged([tmp_path], expect=0).exit == 0
+    assert merged([tmp_path], expect=0).complete
+    assert not merged([tmp_path]).complete
+    assert not merged([tmp_path], expect=1).complete
+
+
 @pytest.mark.parametrize(
     ("expect", "found"),
     [(1, []), (0, [("differs", "")]), (2, [("expected", "")]), (None, [])],
