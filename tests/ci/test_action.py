@@ -130,3 +130,50 @@ def test_an_unknown_command_is_refused(act):
     """One line, exit 2."""
     done = act("Refuse an unknown command", ACTION_COMMAND="paln")
     assert (done.returncode, done.stderr) == (2, "driftgate: the input command is paln; it is plan, run or install\n")
+
+
+def test_a_test_of_a_comment_is_planned_from_the_snapshot(act, files, tmp_path):
+    """As rerun-test.yml asks for it: file and labels are read as data, the runners are the trusted ones; a link is refused."""
+    (tmp_path / "driftgate.toml").write_text('[discovery]\nroots = ["tests/e2e"]\n')
+    (tmp_path / "tests/e2e").mkdir(parents=True)
+    folder = tmp_path / "snapshot/tests/e2e"
+    folder.mkdir(parents=True)
+    (folder / "test_a.py").write_text(TEST + "open('owned', 'w')\n")
+    (folder / "test_link.py").symlink_to(folder / "test_a.py")
+    (tmp_path / "snapshot/driftgate.toml").write_text(
+        '[labels]\nmegatron = "x"\n[suites.stage-c-8-gpu-h100]\nrunner = ["mine"]\n'
+    )
+    event = tmp_path / "event.json"
+    event.write_text(json.dumps({"issue": {"number": 7, "pull_request": {"url": "u"}}}))
+    github = {
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_EVENT_NAME": "issue_comment",
+        "GITHUB_EVENT_PATH": str(event),
+        "GITHUB_REF": "refs/heads/main",
+    }
+    plan = next(
+        step
+        for step in files.steps_of(files.CHECKOUT / "examples/github/rerun-test.yml")
+        if step.step.get("id") == "plan"
+    )
+    given = {
+        "ACTION_PYTHON": sys.executable,
+        "ACTION_PATH": str(files.CHECKOUT),
+        "ACTION_CADENCE": plan.inputs["cadence"],
+    }
+
+    def planned(name):
+        arguments = plan.inputs["args"].replace("${{ steps.read.outputs.path }}", f"tests/e2e/{name}")
+        return act("Plan", **github, **given, ACTION_ARGUMENTS=arguments)
+
+    done = planned("test_a.py")
+    assert done.returncode == 0, done.stderr
+    (matrix,) = [line for line in written(tmp_path / "outputs") if line.startswith('{"include"') and "h100" in line][:1]
+    assert {job["suite"]: job["runner"] for job in json.loads(matrix)["include"]} == {
+        "stage-a-cpu": ["ubuntu-latest"],
+        "stage-c-8-gpu-h100": ["h100", "8gpu"],
+    }
+    refused = planned("test_link.py")
+    assert refused.returncode == 2
+    assert "link" in refused.stderr
+    assert not (tmp_path / "owned").exists()
