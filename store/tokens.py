@@ -11,12 +11,12 @@ from typing import Any, Literal, get_args
 
 from sqlalchemy import ColumnElement, Connection, func, or_, select
 
-from gate.wording import listed, nearest
+from gate.wording import listed, nearest, shown
 from store.checks import check_text
 from store.connections import Connections, queue
 from store.errors import NotFound, StoreUnavailable
 from store.schema import sessions, tokens
-from store.secret_text import TOKEN, is_hash_of, new_secret, secret_hash
+from store.secret_text import TOKEN, is_hash_of, new_secret, redacted, secret_hash
 from store.series_row import insert_new
 
 Scope = Literal["read", "write", "operate"]
@@ -25,6 +25,14 @@ MAX_NAME_CHARACTERS = 200
 MAX_LIFETIME = timedelta(days=3660)
 TOUCHED_EVERY = timedelta(minutes=1)
 """How exact ``last_used_at`` is: reads stay reads."""
+
+
+def scope_named(name: str) -> Scope:
+    """Raises ValueError naming the scopes there are."""
+    for scope in SCOPES:
+        if scope == name:
+            return scope
+    raise ValueError(f"no scope is called {shown(name)}{nearest(name, SCOPES)}; valid: {listed(SCOPES)}")
 
 
 def utc_now() -> datetime:
@@ -165,7 +173,8 @@ def _revoke(connection: Connection, project: str, token_id: str, at: datetime) -
     queue(connection, tokens.update().where(*this, tokens.c.revoked_at.is_(None)).values(revoked_at=at))
     row = connection.execute(select(tokens).where(*this)).one_or_none()
     if row is None:
-        raise NotFound(f"no token {token_id!r:.80} in project {project!r}; `driftgate token list` shows what is")
+        given = shown(redacted(token_id))
+        raise NotFound(f"no token {given} in project {project!r}; `driftgate token list` shows the ids")
     theirs = sessions.update().where(sessions.c.token_id == token_id, sessions.c.ended_at.is_(None))
     queue(connection, theirs.values(ended_at=at))
     return token_of(row)
@@ -176,8 +185,7 @@ def _check(new: NewToken) -> None:
     check_text("name", new.name)
     if len(new.name) > MAX_NAME_CHARACTERS or not new.name.isprintable():
         raise ValueError(f"a token's name is one line of at most {MAX_NAME_CHARACTERS} characters")
-    if new.scope not in SCOPES:
-        raise ValueError(f"scope {new.scope!r:.80} is none{nearest(new.scope, SCOPES)}; valid: {listed(SCOPES)}")
+    scope_named(new.scope)
     if new.may_trust and new.scope != "write":
         raise ValueError(f"a token with scope {new.scope} writes no runs that could be trusted; use scope write")
     if not timedelta(0) < new.lifetime <= MAX_LIFETIME:

@@ -28,6 +28,7 @@ from driftgate.cli import (
     run,
     runs,
     suggest,
+    token,
 )
 from driftgate.cli.output import print_text
 from driftgate.cli.tree import Command, Root
@@ -81,3 +82,4 @@ app.command("ci-report", cls=Command)(ci_report.ci_report)
 app.command("rerun-policy", cls=Command)(rerun_policy.rerun_policy)
 app.add_typer(config_show.app, name="config")
 app.add_typer(database.app, name="db")
+app.add_typer(token.app, name="token")
