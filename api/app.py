@@ -11,12 +11,19 @@ import driftgate
 from api import problems
 from api.hosts import Guard, networks
 from api.redaction import hide_secrets_in_logs
-from api.routes import documents, health, login, series
+from api.routes import documents, epoch_actions, health, login, marks, series
 from api.service import Service
 from api.settings import ServiceSettings
 from store.opening import open_store
 
-ROUTERS = (health.router, login.router, documents.router, series.router)
+ROUTERS = (
+    health.router,
+    login.router,
+    documents.router,
+    series.router,
+    marks.router,
+    epoch_actions.router,
+)
 
 
 def create_app(settings: ServiceSettings) -> FastAPI:

@@ -42,6 +42,8 @@ class StrictRoute(APIRoute):
         known = sorted(_query_names(self.dependant))
 
         async def strict(request: Request) -> Response:
+            if "\0" in request.scope["path"]:  # no id has one, and no database stores it
+                raise Refused(HTTPStatus.NOT_FOUND, "nothing has a name with a NUL character")
             _check_query(request, known)
             return await handler(StrictRequest(request.scope, request.receive))
 

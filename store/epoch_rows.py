@@ -64,7 +64,7 @@ def _start_at(connection: Connection, identity: SeriesIdentity, run_id: str) -> 
         .where(runs.c.project == identity.project, runs.c.run_id == run_id)
     ).one_or_none()
     if row is None:
-        raise NotFound(f"no run {run_id!r} in project {identity.project!r}; `driftgate runs list` shows what is")
+        raise NotFound(f"no run {run_id!r:.80} in project {identity.project!r}; `driftgate runs list` shows what is")
     found = identity_of(row)
     if found != identity:
         raise StoreConflict(f"run {run_id} belongs to {_named(found)}, not to {_named(identity)}; give a run of that")
@@ -86,7 +86,7 @@ def _require_metric(connection: Connection, identity: SeriesIdentity, metric_key
     ).all()
     if metric_key not in known:
         raise NotFound(
-            f"{_named(identity)} has no metric {metric_key!r}{nearest(metric_key, known)}; stored: {listed(known)}"
+            f"{_named(identity)} has no metric {metric_key!r:.200}{nearest(metric_key, known)}; stored: {listed(known)}"
         )
 
 
@@ -98,7 +98,7 @@ def find_epoch(connection: Connection, project: str, epoch_id: str) -> Any:
         .where(series.c.project == project, epochs.c.epoch_id == epoch_id)
     ).one_or_none()
     if row is None:
-        raise NotFound(f"no epoch {epoch_id!r} in project {project!r}; `driftgate epoch list` shows what is")
+        raise NotFound(f"no epoch {epoch_id!r:.80} in project {project!r}; `driftgate epoch list` shows what is")
     return row
 
 

@@ -104,7 +104,9 @@ def _selected(connection: Connection, action: Action, selector: Selector) -> Seq
     covered = and_(runs.c.project == action.project, runs.c[selector.kind] == value)
     found = connection.execute(select_trust().where(covered)).all()
     if not found and not selector.standing:
-        raise NotFound(f"no run {selector.value!r} in project {action.project!r}; `driftgate runs list` shows what is")
+        raise NotFound(
+            f"no run {selector.value!r:.80} in project {action.project!r}; `driftgate runs list` shows what is"
+        )
     return found
 
 

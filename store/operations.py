@@ -85,6 +85,14 @@ class ActionResult:
                     effects[name] += entries
         return {"changed": len(self.runs), "runs": list(self.runs), "effects": effects}
 
+    def document(self) -> dict[str, Any]:
+        """What a mark answers, on the command line and over HTTP."""
+        return {"schema": 1, **self.to_json()}
+
+    def epoch_document(self) -> dict[str, Any]:
+        """What the start or the undoing of an epoch answers."""
+        return {"schema": 1, "epoch_id": self.epoch_id, **self.to_json()}
+
 
 @dataclass(frozen=True, slots=True)
 class Epoch:

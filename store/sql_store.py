@@ -13,8 +13,20 @@ from gate.history import History
 from gate.identity import Coordinate, SeriesIdentity, SpecKey
 from gate.past import SeriesPast
 from gate.policy import GatePolicy
-from store import attempt_rows, dry_runs, epoch_rows, epochs, frames, listing, marks, past_rows, reading, writing
-from store.checks import check_attempt, check_limit
+from store import (
+    attempt_rows,
+    dry_runs,
+    epoch_rows,
+    epochs,
+    frames,
+    listing,
+    marks,
+    past_rows,
+    reading,
+    series_listing,
+    writing,
+)
+from store.checks import check_attempt, check_identity, check_limit, check_storable
 from store.connections import Connections
 from store.contract import (
     ActionResult,
@@ -148,6 +160,9 @@ class SqlMetricHistoryStore:
             check_attempt(attempt)
         return self._connections.write(lambda connection: attempt_rows.record_attempts(connection, attempts))
 
+        check_identity(identity)
+        for name, value in (("metric", metric), ("from_run", from_run)):
+            check_storable(name, value or "")
     def list_attempts(self, project: str, where: AttemptFilter) -> list[Attempt]:
         if where.newest is not None:
             check_limit(where.newest)
@@ -157,6 +172,7 @@ class SqlMetricHistoryStore:
         (found,) = self.get_runs(project, [run_id])
         return found
 
+        check_storable("epoch id", epoch_id)
     def get_runs(self, project: str, run_ids: Sequence[str]) -> list[RunValues]:
         return self._connections.read(lambda connection: listing.runs_with_values(connection, project, run_ids))
 

@@ -20,10 +20,10 @@ _MOST_STEPS = 20
 _WORDS = {True: "trusted", False: "not trusted"}
 
 
-def tell(session: Session, result: ActionResult, done: str, **more: Any) -> None:
-    """``done``: what happened, for people; ``more``: further keys of the JSON."""
+def tell(session: Session, result: ActionResult, document: Mapping[str, Any], done: str) -> None:
+    """``document``: for machines; ``done``: what happened, for people."""
     if session.json:
-        print_json({"schema": 1, **more, **result.to_json()})
+        print_json(document)
     elif result.effects is None:
         print_text("".join(f"{run_id}\n" for run_id in result.runs))
         say(done)

@@ -63,7 +63,7 @@ def start(
     for epoch in epochs:
         if epoch.epoch_id == result.epoch_id and epoch.begins_at > datetime.now(UTC):
             say(f"driftgate: {_BEGINS_LATER.format(moment(epoch.begins_at))}")
-    tell(session, result, f"epoch {result.epoch_id} started; {_flipped(result)}", epoch_id=result.epoch_id)
+    tell(session, result, result.epoch_document(), f"epoch {result.epoch_id} started; {_flipped(result)}")
 
 
 @app.command("undo", cls=Command)
@@ -87,7 +87,7 @@ def undo(
             )
         except ValueError as error:
             raise ConfigError(str(error)) from None
-    tell(session, result, f"epoch {epoch_id} undone; {_flipped(result)}", epoch_id=epoch_id)
+    tell(session, result, result.epoch_document(), f"epoch {epoch_id} undone; {_flipped(result)}")
 
 
 @app.command("list", cls=Command)

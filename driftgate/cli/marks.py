@@ -85,7 +85,7 @@ def _apply(session: Session, mark: _Mark) -> None:
         except ValueError as error:
             raise ConfigError(str(error)) from None
     became = "trusted" if mark.trusted else "untrusted"
-    tell(session, result, f"{counted(len(result.runs), 'run')} changed to {became}{_also(mark)}")
+    tell(session, result, result.document(), f"{counted(len(result.runs), 'run')} changed to {became}{_also(mark)}")
 
 
 def _also(mark: _Mark) -> str:

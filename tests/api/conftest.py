@@ -1,10 +1,16 @@
 """A service in this process over a store of its own."""
 
+import importlib.util
+import sys
+from datetime import timedelta
+from pathlib import Path
+
 import pytest
 from starlette.testclient import TestClient
 
 from api.app import create_app
 from api.settings import ServiceSettings
+from store.tokens import NewToken
 
 
 @pytest.fixture
@@ -17,3 +23,31 @@ def client(settings):
     """Answers as a served app does: an unexpected error is a 500, not an exception in the test."""
     with TestClient(create_app(settings), base_url="http://localhost:8321", raise_server_exceptions=False) as client:
         yield client
+
+
+@pytest.fixture
+def store(client):
+    """The store behind the client."""
+    return client.app.state.service.store
+
+
+@pytest.fixture
+def bearer(store):
+    """Makes a token and gives the header that presents it."""
+
+    def make(scope, *, project="default", name=None):
+        _, secret = store.tokens.create(NewToken(project, name or f"{scope}-job", scope, timedelta(hours=1)))
+        return {"Authorization": f"Bearer {secret}"}
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def judging():
+    """Runs judged by the gate before they are written."""
+    path = Path(__file__).parents[1] / "store" / "judging.py"
+    spec = importlib.util.spec_from_file_location("_api_judging", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
