@@ -13,19 +13,7 @@ from gate.history import History
 from gate.identity import Coordinate, SeriesIdentity, SpecKey
 from gate.past import SeriesPast
 from gate.policy import GatePolicy
-from store import (
-    attempt_rows,
-    dry_runs,
-    epoch_rows,
-    epochs,
-    frames,
-    listing,
-    marks,
-    past_rows,
-    reading,
-    series_listing,
-    writing,
-)
+from store import attempt_rows, dry_runs, epoch_rows, epochs, frames, listing, marks, past_rows, reading, writing
 from store.checks import check_attempt, check_identity, check_limit, check_storable
 from store.connections import Connections
 from store.contract import (
@@ -138,6 +126,9 @@ class SqlMetricHistoryStore:
         actor: str,
         dry_run: bool = False,
     ) -> ActionResult:
+        check_identity(identity)
+        for name, value in (("metric", metric), ("from_run", from_run)):
+            check_storable(name, value or "")
         new = NewEpoch(uuid.uuid4().hex, identity, metric, from_run)
         action = new_action(identity.project, START_EPOCH, epoch_selector(new.epoch_id), reason, actor)
         if dry_run:
@@ -147,6 +138,7 @@ class SqlMetricHistoryStore:
     def undo_epoch(
         self, *, project: str, epoch_id: str, reason: str, actor: str, dry_run: bool = False
     ) -> ActionResult:
+        check_storable("epoch id", epoch_id)
         action = new_action(project, UNDO_EPOCH, epoch_selector(epoch_id), reason, actor)
         if dry_run:
             return self._connections.read(lambda connection: dry_runs.of_undo(connection, action, epoch_id, self._lens))
@@ -160,9 +152,6 @@ class SqlMetricHistoryStore:
             check_attempt(attempt)
         return self._connections.write(lambda connection: attempt_rows.record_attempts(connection, attempts))
 
-        check_identity(identity)
-        for name, value in (("metric", metric), ("from_run", from_run)):
-            check_storable(name, value or "")
     def list_attempts(self, project: str, where: AttemptFilter) -> list[Attempt]:
         if where.newest is not None:
             check_limit(where.newest)
@@ -172,7 +161,6 @@ class SqlMetricHistoryStore:
         (found,) = self.get_runs(project, [run_id])
         return found
 
-        check_storable("epoch id", epoch_id)
     def get_runs(self, project: str, run_ids: Sequence[str]) -> list[RunValues]:
         return self._connections.read(lambda connection: listing.runs_with_values(connection, project, run_ids))
 
