@@ -63,7 +63,7 @@ class RunProgress:
 
     def started(self, tests: Sequence[ReadyTest], skipped: Sequence[SkippedTest], policy: RunPolicy) -> None:
         self._total = len(tests)
-        self._estimate = Estimate([test.runnable.est_time_s for test in tests])
+        self._estimate = Estimate([test.expected_s for test in tests])
         writes = "writes the baseline" if policy.writes else f"writes nothing: {policy.reason}"
         self._say(f"{counted(len(tests), 'test')}, cadence {policy.cadence.name}, {writes}")
         if policy.fork:

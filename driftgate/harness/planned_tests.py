@@ -41,7 +41,7 @@ def planned_tests(plan: Plan, *, retry: bool | None) -> ReadyTests:
     backends = dict.fromkeys(test.registration.backend for test in plan.tests)
     if len(backends) > 1:
         raise ConfigError(f"the plan has tests for {listed(backends)}, this is one machine; give --suite or --hw")
-    places = [Placed(test.test, test.registration, test.suite) for test in plan.tests]
+    places = [Placed(test.test, test.registration, test.suite, test.cost_s) for test in plan.tests]
     disabled = (disabled_test(_at_home(one), config) for one in plan.disabled)
     notices = plan.warnings if places else (*plan.warnings, _nothing(plan))
     return ReadyTests(made_ready(places, config, retry=retry), (*disabled, *_not_there(plan)), notices)

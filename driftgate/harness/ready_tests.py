@@ -21,10 +21,18 @@ from gate.spec import GateSpec
 
 @dataclass(frozen=True, slots=True)
 class ReadyTest:
-    """One file in the suite that executes it, with what it declares to be judged."""
+    """One file in the suite that executes it, with what it declares to be judged.
+
+    ``learned_s``: seconds that it usually takes, where they have been learned.
+    """
 
     runnable: Runnable
     specs: tuple[GateSpec, ...]
+    learned_s: float | None = None
+
+    @property
+    def expected_s(self) -> float:
+        return self.runnable.est_time_s if self.learned_s is None else self.learned_s
 
     @property
     def identity(self) -> SeriesIdentity:
@@ -50,11 +58,12 @@ class ReadyTests:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A registration of a file, and the suite that executes it."""
+    """A registration of a file, and the suite that executes it. ``learned_s`` as of `ReadyTest`."""
 
     test: TestFile
     registration: Registration
     suite: str
+    learned_s: float | None = None
 
     def identity(self, project: str) -> SeriesIdentity:
         return SeriesIdentity(project, self.test.test_path, self.registration.backend, self.suite)
@@ -73,7 +82,7 @@ def made_ready(places: Iterable[Placed], config: Config, *, retry: bool | None) 
     ready, too_long = [], []
     for placed in places:
         runnable = _runnable(placed, config, retry=retry)
-        ready.append(ReadyTest(runnable, placed.test.specs))
+        ready.append(ReadyTest(runnable, placed.test.specs, placed.learned_s))
         if timeout_of(runnable.est_time_s, config.timeouts, retry=runnable.retry) > config.timeouts.cap:
             too_long.append(_too_long(placed, runnable, config))
     if too_long:

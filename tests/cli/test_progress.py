@@ -1,6 +1,7 @@
 """What a person sees while tests run: in a pipe, on a terminal, on CI."""
 
 import fcntl
+import json
 import os
 import pty
 import re
@@ -50,6 +51,17 @@ def test_a_live_line(person):
     assert b"\r\x1b[2Khello\r\n" in written
     assert not re.search(rb"elapsed[^\r\n]*\Z", written)
     assert b"\x1b[32mPASSED\x1b[0m" in written
+
+
+def test_learned_durations_make_the_estimate(person):
+    """What a test usually takes, where it has been learned, and not what its author guessed."""
+    person.write("driftgate.toml", '[[discovery.roots]]\npath = "t"\n')
+    person.test(f"time.sleep(0.8)\n{LOG}", name="t/test_a.py")
+    row = {"file": "t/test_a.py", "backend": "cpu", "suite": "stage-a-cpu", "p90_s": 7200}
+    person.write("durations.json", json.dumps({"schema": 1, "durations": [row]}))
+    written, code = on_terminal(person, "run", "--match-all-labels", "--durations", "durations.json")
+    assert code == 0, written
+    assert b"elapsed, about 1h 59m left" in written
 
 
 def test_a_live_line_fits_its_terminal(person):
