@@ -14,6 +14,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, bindparam, func, select, text
 from sqlalchemy.engine import URL
 
+from gate.numbers import counted
 from store.engine import make_engine
 from store.errors import StoreError
 from store.failures import UPGRADE_HINT, translated
@@ -172,11 +173,13 @@ def _privileges(connection: Connection) -> Diagnosis:
 
 
 def _history(connection: Connection, project: str) -> Diagnosis:
-    counted = select(func.count(), func.max(runs.c.created_at)).where(runs.c.project == bindparam("project"))
-    number, newest = connection.execute(counted, {"project": project}).one()
+    asked = select(func.count(), func.max(runs.c.created_at)).where(runs.c.project == bindparam("project"))
+    number, newest = connection.execute(asked, {"project": project}).one()
     if not number:
         return Diagnosis("history", "ok", f"no run of project {project} yet")
-    return Diagnosis("history", "ok", f"{number} runs of project {project}, the newest of {newest:%Y-%m-%d %H:%MZ}")
+    return Diagnosis(
+        "history", "ok", f"{counted(number, 'run')} of project {project}, the newest of {newest:%Y-%m-%d %H:%MZ}"
+    )
 
 
 @contextmanager

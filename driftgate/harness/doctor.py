@@ -19,6 +19,7 @@ from driftgate.harness.provenance import checked_out_sha, package_versions
 from driftgate.harness.run import RECORDS_FOLDER
 from driftgate.harness.trigger import Requests, read_trigger
 from gate.errors import ConfigError
+from gate.numbers import counted
 from store.health import Diagnosis
 from store.urls import parse_url
 
@@ -84,10 +85,11 @@ def _tests(config: Config) -> Diagnosis:
         text = str(error).splitlines()[0]
         return Diagnosis("tests", "warn", text, "`driftgate run FILE` works without; plan and coverage do not")
     if tree.problems:
-        text = f"{len(tree.problems)} mistakes in {len(tree.files)} test files, the first: {tree.problems[0]}"
+        mistakes, files = counted(len(tree.problems), "mistake"), counted(len(tree.files), "test file")
+        text = f"{mistakes} in {files}, the first: {tree.problems[0]}"
         return Diagnosis("tests", "fail", text, "`driftgate plan` lists all of them")
     gated = sum(bool(file.specs) for file in tree.files)
-    return Diagnosis("tests", "ok", f"{len(tree.files)} test files, {gated} with register_ci_gate")
+    return Diagnosis("tests", "ok", f"{counted(len(tree.files), 'test file')}, {gated} with register_ci_gate")
 
 
 def _records(config: Config) -> Diagnosis:

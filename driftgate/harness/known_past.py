@@ -43,7 +43,10 @@ class StoredPast:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExportedPast:
-    """Of a baseline file: the same answers as the store gave when it was exported."""
+    """Of a baseline file: the same answers as the store gave when it was exported.
+
+    Where a full file holds runs of the CI run that is left out, noise is estimated from so many valid runs fewer.
+    """
 
     file: BaselineFile
 

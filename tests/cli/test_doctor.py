@@ -25,7 +25,7 @@ def test_all_is_well(ready):
     answer = ready.call("doctor", "--cadence", "nightly")
     assert (answer.code, set(states(answer).values())) == (0, {"ok"}), answer
     assert answer.lines == ["0 failed, 0 to look at, 15 ok"]
-    assert "1 runs of project default" in answer.out
+    assert "1 run of project default" in answer.out
 
 
 def test_a_database_that_is_gone(ready):

@@ -90,10 +90,10 @@ def test_test_files(found, tmp_path):
     tree.mkdir()
     (tree / "test_a.py").write_text('import driftgate\nregister_cpu_ci(est_time=1, suite="stage-a-cpu")\n')
     config = '[discovery]\nroots = ["tests"]'
-    assert (found(config)["tests"].state, "1 test files, 0 with" in found(config)["tests"].text) == ("ok", True)
+    assert (found(config)["tests"].state, "1 test file, 0 with" in found(config)["tests"].text) == ("ok", True)
     (tree / "test_b.py").write_text("")
     diagnosis = found(config)["tests"]
-    assert (diagnosis.state, "1 mistakes in 2 test files" in diagnosis.text) == ("fail", True)
+    assert (diagnosis.state, "1 mistake in 2 test files" in diagnosis.text) == ("fail", True)
     assert "tests/test_b.py" in diagnosis.text
 
 

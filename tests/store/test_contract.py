@@ -478,6 +478,14 @@ class TestListings:
         empty = store.metric_history(build.IDENTITY, "never")
         assert (len(empty), list(empty)) == (0, list(frame))
 
+    def test_the_gates_read_tells_the_ci_run(self, store: MetricHistoryStore, build):
+        """Of each row and of each recent run, so that a reader of an export can leave out its own."""
+        store.write_run(build.run(7))
+        store.write_run(build.run(8, facts={"ci_run_id": None}, idempotency_key="k"))
+        found = store.read_history(build.IDENTITY, [build.key()], 20, 20, None)
+        assert [row.run.ci_run_id for row in found.of(build.key()).baseline] == [None, 7]
+        assert [run.ci_run_id for run in found.recent_runs] == [None, 7]
+
     def test_attempts_are_stored_once(self, store: MetricHistoryStore, build):
         """A retry of the same report adds nothing; new ones are counted."""
         other = replace(build.IDENTITY, suite="other")

@@ -32,7 +32,7 @@ def test_a_good_store(url, build):
     found = told(url)
     assert {state for state, _ in found.values()} == {"ok"}, found
     assert found["schema"][1] == f"revision {HEAD}, current"
-    assert found["history"][1] == "1 runs of project default, the newest of 2024-01-01 01:00Z"
+    assert found["history"][1] == "1 run of project default, the newest of 2024-01-01 01:00Z"
 
 
 def test_a_database_without_a_schema(empty_postgres_url):
