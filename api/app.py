@@ -11,7 +11,8 @@ import driftgate
 from api import problems
 from api.hosts import Guard, networks
 from api.redaction import hide_secrets_in_logs
-from api.routes import documents, epoch_actions, health, login, marks, series
+from api.request_log import RequestLog
+from api.routes import documents, epoch_actions, health, login, marks, metrics, series
 from api.service import Service
 from api.settings import ServiceSettings
 from store.opening import open_store
@@ -23,6 +24,7 @@ ROUTERS = (
     series.router,
     marks.router,
     epoch_actions.router,
+    metrics.router,
 )
 
 
@@ -52,10 +54,11 @@ def create_app(settings: ServiceSettings) -> FastAPI:
         lifespan=lifespan,
         openapi_url=None,  # routes.documents gives it to those who may read
     )
-    app.state.service = Service(settings, store)
+    service = app.state.service = Service(settings, store)
     problems.install(app)
     hide_secrets_in_logs()
     app.add_middleware(Guard, settings=settings, proxies=proxies)
+    app.add_middleware(RequestLog, metrics=service.metrics)  # the last one added is the outermost
     for router in ROUTERS:
         app.include_router(router)
     return app

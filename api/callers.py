@@ -66,6 +66,7 @@ class Needs:
     ) -> Access:
         """Raises Refused: 401 without credentials that hold, 403 with too little scope, 404 for another project."""
         caller: Caller | None = request.app.state.service.identify(request, csrf_token)
+        request.state.caller = caller
         if caller is None or (caller.project is None and self.scope not in GRANTS[caller.scope]):
             raise Refused(HTTPStatus.UNAUTHORIZED, "a token is needed: Authorization: Bearer TOKEN", CHALLENGE)
         if self.scope not in GRANTS[caller.scope]:
@@ -73,7 +74,8 @@ class Needs:
             raise Refused(HTTPStatus.FORBIDDEN, text)
         if caller.project is not None and project not in (None, caller.project):
             raise Refused(HTTPStatus.NOT_FOUND, f"no project {shown(project)} for this token")
-        return Access(caller, project or caller.project or request.app.state.service.settings.project)
+        request.state.project = project or caller.project or request.app.state.service.settings.project
+        return Access(caller, request.state.project)
 
 
 def scope_of(route: Any) -> Scope | None:

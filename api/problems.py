@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
@@ -18,7 +17,6 @@ from store.errors import NotFound, StoreConflict, StoreUnavailable
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = 5
 _MOST_MISTAKES = 20
-_LOG = logging.getLogger("driftgate.api")
 
 
 class Refused(DriftgateError):
@@ -46,13 +44,12 @@ def problem(
 
 
 def install(app: FastAPI) -> None:
-    """Handlers for everything that a route, the router or a dependency may raise."""
+    """Handlers for what a route, the router or a dependency may raise. What nobody expects is `RequestLog`'s."""
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     for kind, status in _STATUS.items():
         app.add_exception_handler(kind, _by_status(status))
     app.add_exception_handler(Refused, _refused)
-    app.add_exception_handler(Exception, _unexpected)
 
 
 _STATUS: Mapping[type[Exception], HTTPStatus] = {
@@ -67,7 +64,8 @@ _STATUS: Mapping[type[Exception], HTTPStatus] = {
 def _by_status(status: HTTPStatus) -> Any:
     headers = {"Retry-After": str(RETRY_AFTER_S)} if status is HTTPStatus.SERVICE_UNAVAILABLE else None
 
-    def answer(_: Request, error: Exception) -> Response:
+    def answer(request: Request, error: Exception) -> Response:
+        request.state.error = error  # for the log
         return problem(status, str(error), headers=headers)
 
     return answer
@@ -94,8 +92,3 @@ def _invalid(_: Request, error: Exception) -> Response:
     more = f" (and {len(mistakes) - 1} more)" if len(mistakes) > 1 else ""
     detail = f"{first['in']}: {first['text']}{more}"
     return problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail, errors=mistakes[:_MOST_MISTAKES])
-
-
-def _unexpected(_: Request, error: Exception) -> Response:
-    _LOG.error("unexpected error", exc_info=error)
-    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "an error in driftgate itself; its log has the details")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Annotated, TypeVar
 
@@ -18,7 +18,9 @@ from api.authentication import (
     session_secret,
 )
 from api.callers import Access, Caller, Needs
+from api.metrics import Metrics
 from api.problems import Refused
+from api.readiness import Readiness
 from api.settings import ServiceSettings
 from store.secret_text import OURS
 from store.sessions import Session
@@ -33,6 +35,11 @@ class Service:
 
     settings: ServiceSettings
     store: SqlMetricHistoryStore
+    metrics: Metrics = field(default_factory=Metrics)
+    readiness: Readiness = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.readiness = Readiness(self.store.check)
 
     def identify(self, request: Request, csrf_token: str | None = None) -> Caller | None:
         """The caller by its token, its session or, where reading is open, by nothing; None: no credentials.

@@ -9,6 +9,8 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from sqlalchemy import select
+
 from gate.history import History
 from gate.identity import Coordinate, SeriesIdentity, SpecKey
 from gate.past import SeriesPast
@@ -183,6 +185,10 @@ class SqlMetricHistoryStore:
 
     def metric_history(self, identity: SeriesIdentity, metric_key: str, step: int | None = None) -> pd.DataFrame:
         return self._connections.read(lambda connection: frames.metric_history(connection, identity, metric_key, step))
+
+    def check(self) -> None:
+        """One statement, to see whether the store can be used now. Raises StoreUnavailable, SchemaMismatch."""
+        self._connections.read(lambda connection: connection.execute(select(1)))
 
     def close(self) -> None:
         self._connections.close()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from http import HTTPStatus
 
+from fastapi import APIRouter, Request, Response
+
+from api.problems import RETRY_AFTER_S, problem
 from api.responses import json_response
 from api.strict_requests import StrictRoute
 
@@ -14,3 +17,14 @@ router = APIRouter(tags=["health"], route_class=StrictRoute)
 def healthz() -> Response:
     """Liveness: the process answers."""
     return json_response({"status": "ok"})
+
+
+@router.get("/readyz", responses={503: {"description": "The store cannot be used now"}})
+def readyz(request: Request) -> Response:
+    """Readiness: the store can be used, as of at most 5 s ago. Why it cannot stands in the log: anybody may ask."""
+    error = request.app.state.service.readiness.error()
+    if error is None:
+        return json_response({"status": "ok"})
+    request.state.error = error
+    headers = {"Retry-After": str(RETRY_AFTER_S)}
+    return problem(HTTPStatus.SERVICE_UNAVAILABLE, "the store cannot be used; the log says why", headers=headers)
