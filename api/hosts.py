@@ -131,6 +131,7 @@ def _refuse_forwarded(headers: Headers) -> None:
 def _refuse_secrets(scope: Scope) -> None:
     query = unquote_plus(scope.get("query_string", b"").decode("latin-1"))
     if holds_secret(scope["path"]) or (holds_secret(query) and scope["path"] != LOGIN):
+        scope["path"], scope["query_string"] = "/[hidden]", b""  # servers write their access log from here
         text = "a token in the address ends up in logs: revoke it, and send the next as Authorization: Bearer TOKEN"
         raise Refused(HTTPStatus.BAD_REQUEST, text)
 
