@@ -20,7 +20,7 @@ from driftgate.harness.run import RunResult, TestReport
 from driftgate.harness.run_markdown import duration, found, hidden_by_retry, result_word
 from driftgate.harness.run_report import verdict_text
 from gate.identity import SeriesIdentity
-from gate.outline import NOT_EVIDENCE, safe
+from gate.outline import NOT_EVIDENCE, headline, safe
 
 _RED, _YELLOW, _GREEN, _PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[32m", "\x1b[0m"
 
@@ -78,7 +78,7 @@ class RunProgress:
 
     def attempt_ended(self, test: Runnable, attempt: AttemptResult) -> None:
         self._close_group()
-        if not attempt.passed:  # of one that passed, the test's own line follows
+        if test.retry and not attempt.passed:  # otherwise the test's own line follows
             told = reported_attempt(attempt)
             ended = f"attempt {told.number} ended after {duration(told.duration_s)}: {told.told}"
             self._say(f"{self._count()} {test.identity.test_path}: {ended}")
@@ -86,7 +86,7 @@ class RunProgress:
     def test_ended(self, report: TestReport) -> None:
         test = reported_test(report)
         self._result(test, f"{self._count()} ")
-        self.screen.write_lines(verdict_text(test.verdict))
+        self.screen.write_lines(verdict_text(test.verdict) if test.passed else f"{headline(test.verdict)}\n")
         for remark in test.remarks:
             self._say(remark)
         for annotation in annotations_of(test):

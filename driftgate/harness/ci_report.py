@@ -14,7 +14,7 @@ from driftgate.harness.run_markdown import result_word
 from driftgate.harness.shard_files import ReportProblem, ShardReport, read_shards
 from gate.identity import SeriesIdentity
 
-LOST = ("missing", "damaged", "expected")
+LOST = ("missing", "no_files", "damaged", "expected")
 """Kinds of problems with which some result is not known."""
 HARMLESS = ("duplicate", "rerun")
 """Kinds that change nothing about the results."""
@@ -82,6 +82,8 @@ def merged(paths: Sequence[Path], *, expect: int | None = None, title: str | Non
         problems = tuple(problem for problem in problems if problem.kind != "missing")
     shards = tuple(_superseded(shard, read) for shard in read)
     counting = [shard for shard in shards if shard.superseded is None]
+    if len(counting) == expect:  # then nobody was to leave anything in an empty folder
+        problems = tuple(problem for problem in problems if problem.kind != "no_files")
     found = (*problems, *_absent(counting, expect), *_same_tests(counting), *_differing(counting), *_reruns(shards))
     return CiReport(title, shards, found)
 

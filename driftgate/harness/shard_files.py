@@ -18,7 +18,9 @@ from gate.identity import SeriesIdentity
 
 LARGEST_BYTES = 256 << 20
 
-ProblemKind = Literal["missing", "damaged", "duplicate", "rerun", "expected", "same_test", "differs", "fork"]
+ProblemKind = Literal[
+    "missing", "no_files", "damaged", "duplicate", "rerun", "expected", "same_test", "differs", "fork"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ def _files(paths: Iterable[Path], reading: _Reading) -> Iterator[Path]:
             continue
         found = [file for file in path.rglob("*.json") if file.is_file()]
         if not found:
-            reading.problems.append(ReportProblem("missing", str(path), "the folder holds no report (*.json)"))
+            reading.problems.append(ReportProblem("no_files", str(path), "the folder holds no report (*.json)"))
         yield from found
 
 

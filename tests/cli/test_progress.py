@@ -136,6 +136,19 @@ def test_hostile_reasons_begin_no_line(person):
     assert "disabled: a\\n::error::y" in answer.out
 
 
+@pytest.mark.parametrize(("options", "told"), [((), 0), (("--retry", "--max-attempts", 2, "--retry-wait", 0), 1)])
+def test_attempts_are_told_where_another_may_follow(person, options, told):
+    """One line for each failed attempt where failures are tried again; otherwise the test's own line says it all."""
+    body = f"import pathlib\nflag = pathlib.Path('flag')\nif not flag.exists():\n    flag.touch()\n    raise ConnectionError('gone')\n{LOG}"
+    person.test(body)
+    answer = person.call("run", "test_a.py", *options)
+    lines = answer.out.splitlines()
+    ended = [line for line in lines if line.startswith("driftgate: [1/1] test_a.py: attempt 1 ended after")]
+    assert len(ended) == told
+    word = "PASSED" if told else "FAILED"
+    assert [line for line in lines if line.startswith(f"driftgate: [1/1] {word} test_a.py on cpu in stage-a-cpu (")]
+
+
 def test_the_last_lines_say_what_needs_a_look(person):
     """Of several tests those that failed once more, with their error: nobody scrolls."""
     person.test("raise ValueError('why')", name="test_b.py")

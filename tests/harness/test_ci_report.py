@@ -68,7 +68,8 @@ def test_a_folder_stands_for_its_reports(left, made, tmp_path):
     (tmp_path / "none").mkdir()
     report = merged([tmp_path / "reports", tmp_path / "none"])
     assert len(report.tests) == 2
-    assert kinds(report) == [("missing", str(tmp_path / "none"))]
+    assert kinds(report) == [("no_files", str(tmp_path / "none"))]
+    assert merged([tmp_path / "reports", tmp_path / "none"], expect=2).complete
 
 
 @pytest.mark.parametrize(
@@ -141,6 +142,12 @@ def test_no_report_at_all():
     """Nothing is known, and that is not green."""
     report = merged([])
     assert (report.headline, report.exit) == ("INCOMPLETE, 0 passed", JobExit.UNAVAILABLE)
+
+
+def test_no_report_where_none_is_expected(tmp_path):
+    """A plan without tests: an empty folder is what it leaves."""
+    report = merged([tmp_path], expect=0)
+    assert (report.headline, report.exit, report.problems) == ("0 passed", JobExit.FINE, ())
 
 
 @pytest.mark.parametrize(
