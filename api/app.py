@@ -9,10 +9,28 @@ from fastapi import FastAPI
 
 import driftgate
 from api import problems
+from api.body_limit import BodyLimit
 from api.hosts import Guard, networks
 from api.redaction import hide_secrets_in_logs
 from api.request_log import RequestLog
-from api.routes import documents, epoch_actions, health, login, marks, metrics, series
+from api.routes import (
+    attempts,
+    baselines,
+    documents,
+    epoch_actions,
+    epochs,
+    evaluate,
+    health,
+    history,
+    history_query,
+    login,
+    marks,
+    metrics,
+    run_writes,
+    runs,
+    series,
+    trust_events,
+)
 from api.service import Service
 from api.settings import ServiceSettings
 from store.opening import open_store
@@ -22,8 +40,17 @@ ROUTERS = (
     login.router,
     documents.router,
     series.router,
+    attempts.router,
+    baselines.router,
+    epochs.router,
+    history.router,
+    runs.router,
+    trust_events.router,
     marks.router,
     epoch_actions.router,
+    history_query.router,
+    run_writes.router,
+    evaluate.router,
     metrics.router,
 )
 
@@ -57,6 +84,7 @@ def create_app(settings: ServiceSettings) -> FastAPI:
     service = app.state.service = Service(settings, store)
     problems.install(app)
     hide_secrets_in_logs()
+    app.add_middleware(BodyLimit)
     app.add_middleware(Guard, settings=settings, proxies=proxies)
     app.add_middleware(RequestLog, metrics=service.metrics)  # the last one added is the outermost
     for router in ROUTERS:

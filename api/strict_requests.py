@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 from fastapi import Request, Response
 from fastapi.dependencies.models import Dependant
+from fastapi.params import Form
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict
 
@@ -35,19 +36,29 @@ class StrictRequest(Request):
 
 
 class StrictRoute(APIRoute):
-    """Refuses query parameters that the route does not declare, and one that is given twice."""
+    """Refuses query parameters that the route does not declare, one that is given twice, and a body that is no JSON."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handler = super().get_route_handler()
         known = sorted(_query_names(self.dependant))
+        takes_json = self.body_field is not None and not isinstance(self.body_field.field_info, Form)
 
         async def strict(request: Request) -> Response:
             if "\0" in request.scope["path"]:  # no id has one, and no database stores it
                 raise Refused(HTTPStatus.NOT_FOUND, "nothing has a name with a NUL character")
             _check_query(request, known)
+            if takes_json:
+                _check_content_type(request)
             return await handler(StrictRequest(request.scope, request.receive))
 
         return strict
+
+
+def _check_content_type(request: Request) -> None:
+    given = request.headers.get("content-type", "")
+    if given.partition(";")[0].strip().lower() != "application/json":
+        text = f"Content-Type is {shown(given) if given else 'not given'}; send JSON as application/json"
+        raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, text)
 
 
 def _query_names(dependant: Dependant) -> set[str]:

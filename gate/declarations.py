@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from gate.fields import (
 from gate.identity import SpecKey
 from gate.source import Source, marker_calls, parse_source
 from gate.spec import Constraint, GateDefaults, GateSpec, Steps
-from gate.wording import nearest, shown
+from gate.wording import closest, listed, nearest, shown
 
 GATE_MARKER = Signature(
     "register_ci_gate",
@@ -48,7 +48,32 @@ def parse_declarations(
 def declared_specs(source: Source, defaults: GateDefaults) -> tuple[tuple[GateSpec, ...], tuple[Problem, ...]]:
     """As ``parse_declarations``, of a file that is parsed already."""
     calls, problems = marker_calls(source, {GATE_MARKER.name: GATE_MARKER})
-    found = list(problems)
+    specs, found = _specs_of(calls, defaults)
+    return specs, tuple(sorted((*problems, *found), key=lambda problem: problem.line))
+
+
+def literal_specs(
+    where: str, declarations: Sequence[Mapping[str, Any]], defaults: GateDefaults | None = None
+) -> tuple[tuple[GateSpec, ...], tuple[Problem, ...]]:
+    """As ``parse_declarations``, of calls that are given as their arguments by name. ``where`` takes the place of the
+    file in problems, and the line counts the calls from 1.
+    """
+    return _specs_of([_call_of(where, line, given) for line, given in enumerate(declarations, 1)], defaults or {})
+
+
+def _call_of(where: str, line: int, given: Mapping[str, Any]) -> MarkerCall:
+    valid = GATE_MARKER.parameters
+    arguments = {name: Argument(value, line) for name, value in given.items() if name in valid}
+    meant = frozenset(closest(name, valid) or name for name in given if name not in valid)
+    call = MarkerCall(where, line=line, name=GATE_MARKER.name, arguments=arguments, refused=meant, starred=False)
+    for name in given:
+        if name not in valid:
+            call = call.with_problem(name, f"unknown argument{nearest(name, valid)}; valid: {listed(valid)}")
+    return call
+
+
+def _specs_of(calls: Sequence[MarkerCall], defaults: GateDefaults) -> tuple[tuple[GateSpec, ...], tuple[Problem, ...]]:
+    found: list[Problem] = []
     specs: list[GateSpec] = []
     first_line: dict[SpecKey, int] = {}
     for call in calls:
@@ -62,7 +87,7 @@ def declared_specs(source: Source, defaults: GateDefaults) -> tuple[tuple[GateSp
         if judged is not None and not reader.problems:
             specs.append(GateSpec(judged.key, judged.steps, judged.constraint, line=call.line, **policy))
         found += reader.problems
-    return tuple(specs), tuple(sorted(found, key=lambda problem: problem.line))
+    return tuple(specs), tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ def from_json(document: Mapping[str, Any]) -> Verdict:
         raise DriftgateError(f"verdict of schema {document.get('schema')!r}, expected {SCHEMA}; use a newer driftgate")
     try:
         return _verdict(document)
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
         raise DriftgateError(f"not a verdict: {type(error).__name__} {error}") from error
 
 

@@ -34,10 +34,11 @@ def counting_spec(grain: TrustGrain) -> ColumnElement[bool]:
 
 def once_counting_spec(grain: TrustGrain) -> ColumnElement[bool]:
     """Whether one gate spec of a run may serve, or the gate had let it serve before an operator or a higher attempt
-    took its place.
+    took its place. A run that the store has held back since it was written never did.
     """
     by_gate = runs.c.gate_trusted if grain == "run" else packed_series.c.trusted
-    return or_(counting_spec(grain), by_gate)
+    once_served = or_(runs.c.marked.is_not(None), runs.c.untrusted_reason.is_(None))
+    return or_(counting_spec(grain), and_(by_gate, once_served))
 
 
 _not_held_back = and_(runs.c.marked.is_(None), runs.c.untrusted_reason.is_(None))

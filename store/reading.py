@@ -36,6 +36,25 @@ class HistoryRequest:
     exclude_ci_run_id: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class OpenHistory:
+    """`gate.history.HistoryReader` inside a transaction that somebody else owns."""
+
+    connection: Connection
+    grain: TrustGrain
+
+    def read_history(
+        self,
+        identity: SeriesIdentity,
+        specs: Sequence[SpecKey],
+        limit: int,
+        anchor_runs: int,
+        exclude_ci_run_id: int | None,
+    ) -> History:
+        request = HistoryRequest(identity, specs, limit, anchor_runs, exclude_ci_run_id)
+        return read_history(self.connection, request, self.grain)
+
+
 def read_history(connection: Connection, request: HistoryRequest, grain: TrustGrain) -> History:
     hashes = {spec_hash(key): key for key in request.specs}
     parameters = address(request.identity) | {

@@ -9,7 +9,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from gate.history import History
 from gate.identity import Coordinate, SeriesIdentity, SpecKey
@@ -34,6 +34,7 @@ from store.contract import (
 )
 from store.epoch_rows import NewEpoch
 from store.prepared import prepare
+from store.second_judgement import SecondJudgement
 from store.selectors import one_selector
 from store.sessions import Sessions
 from store.tokens import Tokens
@@ -64,6 +65,22 @@ class SqlMetricHistoryStore:
     def write_run(self, run: NewRun) -> StoredRun:
         prepared = prepare(run)
         return self._connections.write(lambda connection: writing.write_run(connection, prepared))
+
+    def write_judged_run(self, run: NewRun, policy: GatePolicy, held_back: str | None = None) -> StoredRun:
+        """`write_run` for a writer whose word is not enough: judged again by ``policy`` in the same transaction, so
+        that nothing changes between the read and the write, and trusted only where both say so. ``held_back``: why
+        this writer's runs are stored untrusted, whatever they are worth.
+
+        Raises: as `write_run`; ValueError (a verdict that is none or is about another series, keys of no declaration).
+        """
+        prepared = prepare(run)
+        second = SecondJudgement.of(run, policy)
+
+        def judged(connection: Connection) -> NewRun:
+            return second(reading.OpenHistory(connection, self._trust))
+
+        terms = writing.Terms(judged, held_back)
+        return self._connections.write(lambda connection: writing.write_run(connection, prepared, terms))
 
     def recent_trusted_values(
         self, identity: SeriesIdentity, coordinates: Sequence[Coordinate], limit: int = 20

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC
 from typing import Any
 
@@ -26,6 +26,19 @@ EPOCH_CHANGED = "epoch changed"
 
 
 @dataclass(frozen=True, slots=True)
+class Terms:
+    """On which a run is taken. ``judge``: the run as it is to be stored, asked under the series' lock. ``held_back``:
+    why it is stored untrusted, whatever the gate says of it.
+    """
+
+    judge: Callable[[Connection], NewRun] | None = None
+    held_back: str | None = None
+
+
+AS_GIVEN = Terms()
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """How the run is stored: its trust, and the standing mark that covers it and then outweighs that trust."""
 
@@ -38,13 +51,15 @@ class Decision:
         return self.trust if self.rule is None else held_by_rule(self.rule.id, self.rule.detail)
 
 
-def write_run(connection: Connection, prepared: PreparedRun) -> StoredRun:
+def write_run(connection: Connection, prepared: PreparedRun, terms: Terms = AS_GIVEN) -> StoredRun:
     """The transaction of `write_run`; safe to repeat with the same prepared run."""
     lock_series(connection, prepared.run.identity)
     found = read_surroundings(connection, prepared)
     if found.same_key is not None:
         return _repeated(connection, prepared, found.same_key)
-    decision = _decide(prepared, found)
+    if terms.judge is not None:
+        prepared = replace(prepared, run=terms.judge(connection))
+    decision = _decide(prepared, found, terms.held_back)
     _insert_run(connection, prepared, decision)
     insert_values(connection, prepared.run_id, prepared.run)
     if decision.rule is not None:
@@ -81,14 +96,14 @@ def _conflict(prepared: PreparedRun, same_key: Any) -> str:
     )
 
 
-def _decide(prepared: PreparedRun, found: Surroundings) -> Decision:
+def _decide(prepared: PreparedRun, found: Surroundings, held_back: str | None) -> Decision:
     run = prepared.run
-    stale = _is_stale(run, found.epochs)
+    reason = EPOCH_CHANGED if _is_stale(run, found.epochs) else held_back
     winner = max(found.rivals, key=lambda rival: _rank(rival.first, rival.second), default=None)
     mine = _rank(run.provenance.ci_run_attempt, run.provenance.test_attempt)
     beaten = winner is not None and _rank(winner.first, winner.second) > mine
     return Decision(
-        trust=Trust(run.trusted and not stale, None, EPOCH_CHANGED if stale else None),
+        trust=Trust(run.trusted and reason is None, None, reason),
         rule=found.rules[0] if found.rules else None,
         superseded_by=winner.id if winner is not None and beaten else None,
     )

@@ -35,8 +35,9 @@ def store(client):
 def bearer(store):
     """Makes a token and gives the header that presents it."""
 
-    def make(scope, *, project="default", name=None):
-        _, secret = store.tokens.create(NewToken(project, name or f"{scope}-job", scope, timedelta(hours=1)))
+    def make(scope, *, project="default", name=None, may_trust=False):
+        new = NewToken(project, name or f"{scope}-job", scope, timedelta(hours=1), may_trust)
+        _, secret = store.tokens.create(new)
         return {"Authorization": f"Bearer {secret}"}
 
     return make

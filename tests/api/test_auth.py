@@ -209,7 +209,7 @@ class TestSession:
         """A form of theirs sends these types without asking; JSON they may not send."""
         body = f'{{"token": "{secret_of(guarded)}"}}'
         headers = {} if kind is None else {"Content-Type": kind}
-        assert guarded.post("/login", content=body, headers=headers).status_code == 422
+        assert guarded.post("/login", content=body, headers=headers).status_code == 415
 
     @pytest.mark.parametrize(
         "presented",
