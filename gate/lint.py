@@ -133,6 +133,14 @@ def starved(recent_runs: Sequence[RunRef]) -> Iterator[Notice]:
     yield Notice("starved", text)
 
 
+def starved_streak(streak: int, runs: int) -> str | None:
+    """The same of a series of ``runs`` runs seen from outside, in short: the newest ``streak`` are untrusted."""
+    if streak < STARVED_RUNS:
+        return None
+    never = " and none ever was" if streak == runs else ""
+    return f"its last {streak} runs are all untrusted{never}"
+
+
 def orphaned_history(case: Case) -> Iterator[Notice]:
     """The warning that a cold declaration has a past under another one, and how far the values are from it."""
     if not case.history.others:

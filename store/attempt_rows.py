@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import ColumnElement, Connection, Select, Subquery, func, literal, select, tuple_
 
 from gate.identity import SeriesIdentity
 from store.addressing import address, this_series
+from store.column_types import RowId, UtcDateTime
 from store.connections import queue
 from store.contract import Attempt, AttemptFilter
+from store.paging import Page, Place, page_of, read_place
 from store.schema import attempts, series
 from store.series_row import insert_new, lock_series
 
@@ -41,29 +43,51 @@ def record_attempts(connection: Connection, given: Sequence[Attempt]) -> int:
 
 def list_attempts(connection: Connection, project: str, where: AttemptFilter) -> list[Attempt]:
     """By series, the newest start first, in one statement."""
+    found = _found(project, where)
+    chosen = _newest_of_each(found, where).order_by(*(found.c[column.name] for column in _IDENTITY), found.c.place)
+    return [_attempt(row) for row in connection.execute(chosen)]
+
+
+def attempts_page(
+    connection: Connection, project: str, where: AttemptFilter, limit: int, after: Place | None
+) -> Page[Attempt]:
+    """The newest start first, whatever the series."""
+    found = _found(project, where)
+    start = (found.c.started_at, found.c.id)
+    chosen = _newest_of_each(found, where).order_by(*(column.desc() for column in start)).limit(limit + 1)
+    if after is not None:
+        started_at, row_id = read_place(after, datetime, int)
+        chosen = chosen.where(tuple_(*start) < tuple_(literal(started_at, UtcDateTime), literal(row_id, RowId)))
+    return page_of(connection.execute(chosen).all(), limit, _attempt, lambda row: (row.started_at, row.id))
+
+
+def _found(project: str, where: AttemptFilter) -> Subquery:
+    """Attempts with their place in their series, counted only where it is asked for: that needs all of them."""
     newest_first = (attempts.c.started_at.desc(), attempts.c.id.desc())
     place = func.row_number().over(partition_by=attempts.c.series_id, order_by=newest_first)
-    found = (
-        select(*_IDENTITY, *(attempts.c[name] for name in _FACTS), place.label("place"))
+    return (
+        select(*_IDENTITY, attempts.c.id, *(attempts.c[name] for name in _FACTS), place.label("place"))
         .join(series, series.c.id == attempts.c.series_id)
         .where(series.c.project == project, *_conditions(where))
         .subquery()
     )
-    chosen = select(found).order_by(*(found.c[column.name] for column in _IDENTITY), found.c.place)
-    if where.newest is not None:
-        chosen = chosen.where(found.c.place <= where.newest)
-    return [
-        Attempt(
-            identity=SeriesIdentity(row.project, row.test_path, row.backend, row.suite),
-            **{name: getattr(row, name) for name in _FACTS},
-        )
-        for row in connection.execute(chosen)
-    ]
+
+
+def _newest_of_each(found: Subquery, where: AttemptFilter) -> Select[Any]:
+    chosen = select(found)
+    return chosen if where.newest is None else chosen.where(found.c.place <= where.newest)
+
+
+def _attempt(row: Any) -> Attempt:
+    identity = SeriesIdentity(row.project, row.test_path, row.backend, row.suite)
+    return Attempt(identity=identity, **{name: getattr(row, name) for name in _FACTS})
 
 
 def _conditions(where: AttemptFilter) -> list[ColumnElement[bool]]:
     given: Mapping[ColumnElement[Any], Any] = {
         attempts.c.attempt_class: where.attempt_class,
+        attempts.c.ci_run_id: where.ci_run_id,
+        series.c.test_path: where.test_path,
         series.c.backend: where.backend,
         series.c.suite: where.suite,
     }

@@ -6,14 +6,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Select, and_, or_, select, tuple_
 
 from gate.identity import SeriesIdentity
 from gate.wording import listed, nearest
 from store.addressing import address, this_series
 from store.contract import Epoch
 from store.errors import NotFound, StoreConflict
+from store.paging import Page, Place, page_of, read_place
 from store.schema import epochs, gate_specs, runs, series
+from store.series_listing import of_series
+from store.stored import SeriesFilter
 
 SERIES_COLUMNS = (series.c.project, series.c.test_path, series.c.backend, series.c.suite)
 
@@ -104,6 +107,23 @@ def find_epoch(connection: Connection, project: str, epoch_id: str) -> Any:
 
 def list_epochs(connection: Connection, project: str, identity: SeriesIdentity | None) -> list[Epoch]:
     """Newest first."""
+    chosen = _newest_epochs(project)
+    if identity is None:
+        return [_epoch(row) for row in connection.execute(chosen)]
+    chosen = chosen.where(epochs.c.series_id == this_series())
+    return [_epoch(row) for row in connection.execute(chosen, address(identity))]
+
+
+def epochs_page(
+    connection: Connection, project: str, where: SeriesFilter, limit: int, after: Place | None
+) -> Page[Epoch]:
+    chosen = _newest_epochs(project).where(*of_series(where)).limit(limit + 1)
+    if after is not None:
+        chosen = chosen.where(epochs.c.position < read_place(after, int)[0])
+    return page_of(connection.execute(chosen).all(), limit, _epoch, lambda row: (row.position,))
+
+
+def _newest_epochs(project: str) -> Select[Any]:
     first_run = (
         select(runs.c.run_id)
         .where(runs.c.series_id == epochs.c.series_id, from_start(epochs.c.start_created_at, epochs.c.start_seq))
@@ -112,28 +132,28 @@ def list_epochs(connection: Connection, project: str, identity: SeriesIdentity |
         .correlate(epochs)
         .scalar_subquery()
     )
-    wanted: list[ColumnElement[bool]] = [series.c.project == project]
-    if identity is not None:
-        wanted.append(epochs.c.series_id == this_series())
-    rows = connection.execute(
-        select(epochs, first_run.label("first_run_id"), *SERIES_COLUMNS)
-        .join(series, series.c.id == epochs.c.series_id)
-        .where(*wanted)
-        .order_by(epochs.c.position.desc()),
-        {} if identity is None else address(identity),
+    later = epochs.alias("later")
+    replaced = (
+        select(later.c.position)
+        .where(
+            later.c.series_id == epochs.c.series_id,
+            later.c.position > epochs.c.position,
+            later.c.undone_at.is_(None),
+            or_(later.c.metric_key.is_(None), later.c.metric_key == epochs.c.metric_key),
+        )
+        .correlate(epochs)
+        .exists()
     )
-    replaced: set[tuple[int, str | None]] = set()
-    listed_epochs = []
-    for row in rows:
-        here, all_metrics = (row.series_id, row.metric_key), (row.series_id, None)
-        standing = row.undone_at is None
-        listed_epochs.append(_epoch(row, in_force=standing and not {here, all_metrics} & replaced))
-        if standing:
-            replaced.add(here)
-    return listed_epochs
+    in_force = and_(epochs.c.undone_at.is_(None), ~replaced).label("in_force")
+    return (
+        select(epochs, first_run.label("first_run_id"), in_force, *SERIES_COLUMNS)
+        .join(series, series.c.id == epochs.c.series_id)
+        .where(series.c.project == project)
+        .order_by(epochs.c.position.desc())
+    )
 
 
-def _epoch(row: Any, *, in_force: bool) -> Epoch:
+def _epoch(row: Any) -> Epoch:
     return Epoch(
         epoch_id=row.epoch_id,
         identity=identity_of(row),
@@ -144,7 +164,7 @@ def _epoch(row: Any, *, in_force: bool) -> Epoch:
         actor=row.actor,
         started_at=row.started_at,
         undone_at=row.undone_at,
-        in_force=in_force,
+        in_force=bool(row.in_force),
     )
 
 

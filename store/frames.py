@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection
 
-from gate.identity import SeriesIdentity
-from store.addressing import address, this_series
-from store.schema import gate_specs, packed_series, runs, step_sets
+from store.metric_rows import COLUMNS, MetricQuery, metric_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,51 +23,15 @@ PER_ROW = {
     "commit_sha": "str",
     "ci_run_id": "Int64",
 }
-COLUMNS = (
-    "run_id",
-    "created_at",
-    "steps_key",
-    "constraint_key",
-    "step",
-    "value",
-    "trusted",
-    "superseded",
-    "commit_sha",
-    "ci_run_id",
-)
 
 
-def metric_history(connection: Connection, identity: SeriesIdentity, metric_key: str, step: int | None) -> pd.DataFrame:
+def metric_history(connection: Connection, query: MetricQuery) -> pd.DataFrame:
     """Oldest first, by (created_at, order of arrival), gate spec and step."""
-    rows = connection.execute(_select_metric(metric_key), address(identity)).all()
-    frame = _frame(rows)
-    return frame if step is None else frame[frame["step"] == step].reset_index(drop=True)
+    return values_frame(metric_rows(connection, query), query.step)
 
 
-def _select_metric(metric_key: str) -> Select[Any]:
-    return (
-        select(
-            runs.c.run_id,
-            runs.c.created_at,
-            gate_specs.c.steps_key,
-            gate_specs.c.constraint_key,
-            runs.c.trusted,
-            runs.c.superseded_by.is_not(None).label("superseded"),
-            runs.c.commit_sha,
-            runs.c.ci_run_id,
-            step_sets.c.steps,
-            packed_series.c["values"],
-        )
-        .select_from(gate_specs)
-        .join(packed_series, packed_series.c.gate_spec_id == gate_specs.c.id)
-        .join(runs, runs.c.seq == packed_series.c.run_seq)
-        .join(step_sets, step_sets.c.id == packed_series.c.step_set_id)
-        .where(gate_specs.c.series_id == this_series(), gate_specs.c.metric_key == metric_key)
-        .order_by(runs.c.created_at, runs.c.seq, gate_specs.c.id)
-    )
-
-
-def _frame(rows: Sequence[Any]) -> pd.DataFrame:
+def values_frame(rows: Sequence[Any], step: int | None) -> pd.DataFrame:
+    """One row per value of ``rows``, as `store.metric_rows` reads them; of ``step`` alone where one is given."""
     import pandas as pd  # noqa: PLC0415 - half a second that only callers of this function should pay
 
     lengths = [len(row.steps) for row in rows]
@@ -79,4 +41,16 @@ def _frame(rows: Sequence[Any]) -> pd.DataFrame:
     }
     columns["step"] = np.concatenate([np.empty(0, np.int64), *(np.array(row.steps, np.int64) for row in rows)])
     columns["value"] = np.concatenate([np.empty(0), *(np.array(row.values, np.float64) for row in rows)])
-    return pd.DataFrame(columns, columns=list(COLUMNS))
+    frame = pd.DataFrame(columns, columns=list(COLUMNS))
+    return frame if step is None else frame[frame["step"] == step].reset_index(drop=True)
+
+
+def frame_csv(frame: pd.DataFrame) -> bytes:
+    """Comma-separated, with a line of names. A text that a spreadsheet would run as a formula begins with ``'``."""
+    texts = {
+        name: frame[name].str.replace(_FORMULA, r"'\1", regex=True) for name, kind in PER_ROW.items() if kind == "str"
+    }
+    return frame.assign(**texts).to_csv(index=False).encode()
+
+
+_FORMULA = r"^([=+\-@\t\r])"

@@ -1,16 +1,19 @@
-"""What people ask: which series, which runs, one run with its values, who changed trust."""
+"""What people ask: which runs, one run with its values, which gate specs, who changed trust."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, literal, select, tuple_
 
 from gate.identity import SeriesIdentity, SpecKey
 from store.addressing import address, among, bound_list, this_series
-from store.contract import RunFilter, RunValues, SeriesSummary, SeriesValues, StoredRun, TrustEvent
+from store.column_types import RowId, UtcDateTime
+from store.contract import RunFilter, RunValues, SeriesValues, StoredRun, TrustEvent
 from store.errors import NotFound
+from store.paging import Page, Place, page_of, read_place
 from store.run_rows import select_runs, stored_run
 from store.schema import gate_specs, packed_series, runs, series, step_sets, trust_events
 
@@ -31,72 +34,21 @@ def runs_with_values(connection: Connection, project: str, run_ids: Sequence[str
 
 
 def list_runs(connection: Connection, project: str, where: RunFilter) -> list[StoredRun]:
-    chosen = (
-        select_runs()
-        .where(runs.c.project == project, *_conditions(where))
-        .order_by(runs.c.created_at.desc(), runs.c.seq.desc())
-        .limit(where.limit)
-    )
+    chosen = _newest_first(project, where).limit(where.limit)
     return [stored_run(row) for row in connection.execute(chosen)]
 
 
-def list_series(connection: Connection, project: str) -> list[SeriesSummary]:
-    newest = (
-        select(runs.c.seq)
-        .where(runs.c.series_id == series.c.id)
-        .order_by(runs.c.created_at.desc(), runs.c.seq.desc())
-        .limit(1)
-        .correlate(series)
-        .scalar_subquery()
-    )
-    counting = case((and_(runs.c.trusted, runs.c.superseded_by.is_(None)), 1))
-    trusted = (
-        select(runs.c.series_id, func.max(runs.c.created_at).label("newest"))
-        .where(runs.c.project == project, runs.c.trusted)
-        .group_by(runs.c.series_id)
-        .subquery()
-    )
-    after_trusted = case((or_(trusted.c.newest.is_(None), runs.c.created_at > trusted.c.newest), 1))
-    counts = (
-        select(
-            runs.c.series_id,
-            func.count().label("runs"),
-            func.count(counting).label("counting"),
-            func.count(after_trusted).label("streak"),
+def runs_page(
+    connection: Connection, project: str, where: RunFilter, limit: int, after: Place | None
+) -> Page[StoredRun]:
+    chosen = _newest_first(project, where).limit(limit + 1)
+    if after is not None:
+        created_at, seq = read_place(after, datetime, int)
+        chosen = chosen.where(
+            tuple_(runs.c.created_at, runs.c.seq) < tuple_(literal(created_at, UtcDateTime), literal(seq, RowId))
         )
-        .outerjoin(trusted, trusted.c.series_id == runs.c.series_id)
-        .where(runs.c.project == project)
-        .group_by(runs.c.series_id)
-        .subquery()
-    )
-    last = runs.alias("last")
-    columns = (series.c.project, series.c.test_path, series.c.backend, series.c.suite)
-    rows = connection.execute(
-        select(
-            *columns,
-            counts.c.runs,
-            counts.c.counting,
-            counts.c.streak,
-            last.c.run_id,
-            last.c.created_at,
-            last.c.trusted,
-        )
-        .select_from(series.outerjoin(counts, counts.c.series_id == series.c.id).outerjoin(last, last.c.seq == newest))
-        .where(series.c.project == project)
-        .order_by(*columns)
-    )
-    return [
-        SeriesSummary(
-            identity=SeriesIdentity(row.project, row.test_path, row.backend, row.suite),
-            runs=row.runs or 0,
-            counting=row.counting or 0,
-            last_run_id=row.run_id,
-            last_run_at=row.created_at,
-            last_trusted=row.trusted,
-            untrusted_streak=row.streak or 0,
-        )
-        for row in rows
-    ]
+    rows = connection.execute(chosen).all()
+    return page_of(rows, limit, stored_run, lambda row: (row.created_at, row.seq))
 
 
 def list_specs(connection: Connection, identity: SeriesIdentity) -> list[SpecKey]:
@@ -121,28 +73,48 @@ def list_specs(connection: Connection, identity: SeriesIdentity) -> list[SpecKey
 
 
 def list_trust_events(connection: Connection, project: str, limit: int, run_id: str | None) -> list[TrustEvent]:
+    return [_trust_event(row) for row in connection.execute(_newest_events(project, run_id).limit(limit))]
+
+
+def trust_events_page(
+    connection: Connection, project: str, run_id: str | None, limit: int, after: Place | None
+) -> Page[TrustEvent]:
+    chosen = _newest_events(project, run_id).limit(limit + 1)
+    if after is not None:
+        chosen = chosen.where(trust_events.c.id < read_place(after, int)[0])
+    return page_of(connection.execute(chosen).all(), limit, _trust_event, lambda row: (row.id,))
+
+
+def _newest_first(project: str, where: RunFilter) -> Select[Any]:
+    return (
+        select_runs()
+        .where(runs.c.project == project, *_conditions(where))
+        .order_by(runs.c.created_at.desc(), runs.c.seq.desc())
+    )
+
+
+def _newest_events(project: str, run_id: str | None) -> Select[Any]:
     of_run = [] if run_id is None else [runs.c.run_id == run_id]
-    rows = connection.execute(
+    return (
         select(trust_events, runs.c.run_id)
         .outerjoin(runs, runs.c.seq == trust_events.c.run_seq)
         .where(trust_events.c.project == project, *of_run)
         .order_by(trust_events.c.id.desc())
-        .limit(limit)
     )
-    return [
-        TrustEvent(
-            at=row.at,
-            actor=row.actor,
-            action=row.action,
-            reason=row.reason,
-            run_id=row.run_id,
-            selector=row.selector,
-            trusted_before=row.trusted_before,
-            trusted_after=None if row.trusted_before is None else row.trusted_before != row.changed,
-            verdict=(row.detail or {}).get("verdict"),
-        )
-        for row in rows
-    ]
+
+
+def _trust_event(row: Any) -> TrustEvent:
+    return TrustEvent(
+        at=row.at,
+        actor=row.actor,
+        action=row.action,
+        reason=row.reason,
+        run_id=row.run_id,
+        selector=row.selector,
+        trusted_before=row.trusted_before,
+        trusted_after=None if row.trusted_before is None else row.trusted_before != row.changed,
+        verdict=(row.detail or {}).get("verdict"),
+    )
 
 
 def _conditions(where: RunFilter) -> list[ColumnElement[bool]]:

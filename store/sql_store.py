@@ -15,7 +15,19 @@ from gate.history import History
 from gate.identity import Coordinate, SeriesIdentity, SpecKey
 from gate.past import SeriesPast
 from gate.policy import GatePolicy
-from store import attempt_rows, dry_runs, epoch_rows, epochs, frames, listing, marks, past_rows, reading, writing
+from store import (
+    attempt_rows,
+    dry_runs,
+    epoch_rows,
+    epochs,
+    frames,
+    listing,
+    marks,
+    past_rows,
+    reading,
+    series_listing,
+    writing,
+)
 from store.checks import check_attempt, check_identity, check_limit, check_storable
 from store.connections import Connections
 from store.contract import (
@@ -33,6 +45,8 @@ from store.contract import (
     TrustGrain,
 )
 from store.epoch_rows import NewEpoch
+from store.metric_rows import MetricQuery
+from store.pages import Pages
 from store.prepared import prepare
 from store.second_judgement import SecondJudgement
 from store.selectors import one_selector
@@ -57,6 +71,7 @@ class SqlMetricHistoryStore:
         self._lens = dry_runs.Lens(policy, trust)
         self.tokens = Tokens(connections)
         self.sessions = Sessions(connections)
+        self.pages = Pages(connections)
 
     def pinned(self) -> AbstractContextManager[None]:
         """One connection for all calls of this thread inside the block: a gate call reads and writes over it."""
@@ -188,7 +203,7 @@ class SqlMetricHistoryStore:
         return self._connections.read(lambda connection: listing.list_runs(connection, project, where))
 
     def list_series(self, project: str) -> list[SeriesSummary]:
-        return self._connections.read(lambda connection: listing.list_series(connection, project))
+        return self._connections.read(lambda connection: series_listing.list_series(connection, project))
 
     def list_specs(self, identity: SeriesIdentity) -> list[SpecKey]:
         return self._connections.read(lambda connection: listing.list_specs(connection, identity))
@@ -201,7 +216,8 @@ class SqlMetricHistoryStore:
         return self._connections.read(lambda connection: past_rows.read_past(connection, identity))
 
     def metric_history(self, identity: SeriesIdentity, metric_key: str, step: int | None = None) -> pd.DataFrame:
-        return self._connections.read(lambda connection: frames.metric_history(connection, identity, metric_key, step))
+        query = MetricQuery(identity, metric_key, step)
+        return self._connections.read(lambda connection: frames.metric_history(connection, query))
 
     def check(self) -> None:
         """One statement, to see whether the store can be used now. Raises StoreUnavailable, SchemaMismatch."""

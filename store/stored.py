@@ -114,11 +114,17 @@ class AttemptFilter:
     backend: str | None = None
     suite: str | None = None
     newest: int | None = None
+    test_path: str | None = None
+    ci_run_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesSummary:
-    """One row of a listing of series. ``untrusted_streak``: how many runs came after the newest trusted one."""
+    """One row of a listing of series. ``untrusted_streak``: how many runs came after the newest trusted one.
+
+    ``last_verdict``: what the gate said of the last run, None where it was stored without a verdict. ``warnings``, each
+    with kind, metric_key and text: those of that verdict, and ``starved`` as it stands today.
+    """
 
     identity: SeriesIdentity
     runs: int
@@ -127,6 +133,18 @@ class SeriesSummary:
     last_run_at: datetime | None
     last_trusted: bool | None
     untrusted_streak: int = 0
+    last_verdict: str | None = None
+    warnings: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesFilter:
+    """Which series to list; None does not filter. ``search``: a part of the test path, in upper or lower case."""
+
+    test_path: str | None = None
+    backend: str | None = None
+    suite: str | None = None
+    search: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

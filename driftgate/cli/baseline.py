@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,8 +16,6 @@ from driftgate.cli.targets import BackendOption, SuiteOption, only_series, serie
 from driftgate.config.model import Config
 from gate.errors import ConfigError
 from gate.identity import AGGREGATE_STEP, SeriesIdentity
-from gate.wording import listed, nearest
-from store.errors import NotFound
 
 if TYPE_CHECKING:
     from gate.summary import BaselineSummary
@@ -49,6 +46,9 @@ def baseline(
 
     Example: driftgate baseline tests/e2e/test_grpo.py --metric train/ppo_kl --step 3
     """
+    from store.baselines import baseline_summaries, baselines_json, narrowed
+    from store.finding import Chosen
+
     if export is not None:
         if metric is not None or step is not None or plot is not None:
             raise ConfigError("--export takes whole series; leave out --metric, --step and --plot")
@@ -61,43 +61,16 @@ def baseline(
         chosen = only_series if session.json or plot else series_of
         found = chosen(store, config, test, backend=backend, suite=suite)
         identities = [found] if isinstance(found, SeriesIdentity) else found
-        answers = [(identity, _summaries(store, config, identity)) for identity in identities]
-        shown = [(identity, _chosen(identity, summaries, metric, step)) for identity, summaries in answers]
+        answers = [(identity, baseline_summaries(store, identity, config.gate)) for identity in identities]
+        wanted = Chosen(metric, step, "--metric", "--step")
+        shown = [(identity, narrowed(identity, summaries, wanted)) for identity, summaries in answers]
         if plot is not None:
             _draw(plot, store, config, *shown[0])
     for identity, summaries in shown:
         if session.json:
-            print_json({"schema": 1, "series": asdict(identity), "specs": [each.to_json() for each in summaries]})
+            print_json(baselines_json(identity, summaries))
         else:
             _print(identity, summaries)
-
-
-def _summaries(store: MetricHistoryStore, config: Config, identity: SeriesIdentity) -> list[BaselineSummary]:
-    from gate.summary import summarise
-
-    policy = config.gate
-    keys = sorted(store.list_specs(identity))
-    history = store.read_history(identity, keys, policy.history, policy.anchor_runs, None)
-    return [summarise(key, history.of(key), limit=policy.history, anchor_runs=policy.anchor_runs) for key in keys]
-
-
-def _chosen(
-    identity: SeriesIdentity, summaries: list[BaselineSummary], metric: str | None, step: int | None
-) -> list[BaselineSummary]:
-    """Raises NotFound where the series has no such metric or step."""
-    known = {summary.key.metric_key: None for summary in summaries}
-    if metric is not None and metric not in known:
-        raise NotFound(
-            f"--metric: {identity.test_path} in {identity.suite} has no {metric!r}{nearest(metric, known)}; "
-            f"stored: {listed(known)}"
-        )
-    wanted = [summary for summary in summaries if metric in (None, summary.key.metric_key)]
-    if step is None:
-        return wanted
-    found = [summary for summary in wanted if step in summary.steps]
-    if not found:
-        raise NotFound(f"--step: no trusted run of {identity.test_path} in {identity.suite} has a value at step {step}")
-    return [summary.at(step) for summary in found]
 
 
 def _draw(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -103,22 +102,19 @@ def list_epochs(
 
     Example: driftgate epoch list tests/e2e/test_grpo.py
     """
+    from store.documents import epoch_list_json
+
     with session.history() as (config, store):
         epochs = store.list_epochs(config.project)
         if test is not None:
             wanted = series_of(store, config, test, backend=backend, suite=suite)
             epochs = [epoch for epoch in epochs if epoch.identity in wanted]
     if session.json:
-        print_json({"schema": 1, "epochs": [epoch_json(epoch) for epoch in epochs]})
+        print_json(epoch_list_json(epochs))
     elif epochs:
         print_table(_COLUMNS, map(_cells, epochs))
     else:
         say("no epoch has been started")
-
-
-def epoch_json(epoch: Epoch) -> dict[str, Any]:
-    facts = asdict(epoch)
-    return {"epoch_id": facts.pop("epoch_id"), "series": facts.pop("identity"), **facts}
 
 
 def _cells(epoch: Epoch) -> tuple[str, ...]:

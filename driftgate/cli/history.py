@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,8 +16,6 @@ from driftgate.cli.targets import BackendOption, SuiteOption, only_series
 from driftgate.config.model import Config
 from gate.errors import ConfigError
 from gate.identity import AGGREGATE_STEP, SeriesIdentity
-from gate.wording import listed, nearest
-from store.errors import NotFound
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,6 +43,10 @@ def history(
 
     Example: driftgate history tests/e2e/test_grpo.py --metric train/ppo_kl --step 3 --plot ppo_kl.png
     """
+    from store.documents import history_json
+    from store.finding import Chosen, no_history
+    from store.frames import frame_csv
+
     if csv and session.json:
         raise ConfigError("give one of --csv and --json")
     check_plot(plot)
@@ -53,24 +54,15 @@ def history(
         identity = only_series(store, config, test, backend=backend, suite=suite)
         frame = store.metric_history(identity, metric, step)
         if frame.empty:
-            raise _unknown(store, identity, metric, step)
+            raise no_history(store, identity, Chosen(metric, step, "--metric", "--step"))
         if plot is not None:
             _draw(plot, store, config, identity, metric, step)
     if session.json:
-        values = [record | {"created_at": record["created_at"].isoformat()} for record in _records(frame)]
-        print_json({"schema": 1, "series": asdict(identity), "metric_key": metric, "values": values})
+        print_json(history_json(identity, metric, _records(frame)))
     elif csv:
-        pass_on(frame.to_csv(index=False).encode(), sys.stdout)
+        pass_on(frame_csv(frame), sys.stdout)
     elif plot is None:
         _print(identity, frame)
-
-
-def _unknown(store: MetricHistoryStore, identity: SeriesIdentity, metric: str, step: int | None) -> NotFound:
-    known = {key.metric_key: None for key in store.list_specs(identity)}
-    where = f"{identity.test_path} in {identity.suite}"
-    if metric in known:
-        return NotFound(f"--step: no run of {where} has a value of {metric} at step {step}")
-    return NotFound(f"--metric: {where} has no {metric!r}{nearest(metric, known)}; stored: {listed(known)}")
 
 
 def _draw(

@@ -16,32 +16,6 @@ _MOST_DEVIATIONS = 20
 _DEVIATING = ("fail", "outside", "error")
 
 
-def run_json(run: StoredRun) -> dict[str, Any]:
-    return {
-        "run_id": run.run_id,
-        "series": asdict(run.identity),
-        "created_at": run.created_at.isoformat(),
-        "trusted": run.trusted,
-        "gate_trusted": run.gate_trusted,
-        "counting": run.counting,
-        "marked": run.marked,
-        "untrusted_reason": run.untrusted_reason,
-        "superseded_by": run.superseded_by,
-        "provenance": {"commit_sha": run.provenance.commit_sha, **asdict(run.provenance)},
-    }
-
-
-def values_json(series: SeriesValues) -> dict[str, Any]:
-    return {
-        **asdict(series.key),
-        "steps": list(series.steps),
-        "at_step": series.at_step,
-        "values": list(series.values),
-        "trusted": series.trusted,
-        "points": series.points,
-    }
-
-
 def list_cells(run: StoredRun) -> tuple[str, ...]:
     commit = (run.provenance.commit_sha or "-")[:10]
     ci_run = "-" if run.provenance.ci_run_id is None else str(run.provenance.ci_run_id)

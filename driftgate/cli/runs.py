@@ -34,15 +34,16 @@ def list_runs(
 
     Example: driftgate runs list tests/e2e/test_grpo.py --limit 10
     """
-    from driftgate.cli.run_view import LIST_COLUMNS, list_cells, run_json
+    from driftgate.cli.run_view import LIST_COLUMNS, list_cells
     from driftgate.harness.test_files import series_path
     from store.contract import RunFilter
+    from store.documents import run_list_json
 
     with session.history() as (config, store):
         name = None if test is None else series_path(test, config.repository)
         runs = store.list_runs(config.project, RunFilter(test_path=name, backend=backend, suite=suite, limit=limit))
     if session.json:
-        print_json({"schema": 1, "runs": [run_json(run) for run in runs]})
+        print_json(run_list_json(runs))
         return
     if not runs:
         say("no such run is stored")
@@ -59,16 +60,15 @@ def show(session: Session, run_id: RunId) -> None:
 
     Example: driftgate runs show 5f0c4f6e8a9b4c1d8e7f6a5b4c3d2e1f
     """
-    from driftgate.cli.run_view import print_run, run_json, values_json
-    from driftgate.cli.trust_view import event_json, print_log
+    from driftgate.cli.run_view import print_run
+    from driftgate.cli.trust_view import print_log
+    from store.documents import run_page_json
 
     with session.history() as (config, store):
         found = store.get_run(config.project, run_id)
         events = store.trust_events(config.project, run_id=run_id)
     if session.json:
-        values = [values_json(series) for series in found.series]
-        log = [event_json(event) for event in events]
-        print_json({"schema": 1, **run_json(found.run), "series_values": values, "trust_events": log})
+        print_json(run_page_json(found, events))
         return
     print_run(found)
     print_log(events)
@@ -82,9 +82,9 @@ def replay(session: Session, run_id: RunId) -> None:
     Example: driftgate runs replay 5f0c4f6e8a9b4c1d8e7f6a5b4c3d2e1f
     """
     from driftgate.cli.run_view import gate_said
-    from driftgate.harness.replaying import replay_run
     from gate.report import text_report
     from gate.verdict_json import to_json
+    from store.replaying import replay_run
 
     with session.history() as (config, store):
         found = replay_run(store, config.project, run_id)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from driftgate.config.model import Config
-from gate.wording import nearest
 from store.errors import NotFound
 
 if TYPE_CHECKING:
@@ -26,28 +25,19 @@ def series_of(
 ) -> list[SeriesIdentity]:
     """Every stored series of the test, narrowed by backend and suite. Raises NotFound naming what is stored instead."""
     from driftgate.harness.test_files import series_path
+    from store.finding import series_named
 
     name = series_path(test, config.repository)
-    stored = [summary.identity for summary in store.list_series(config.project)]
-    same_test = [identity for identity in stored if identity.test_path == name]
-    if not same_test:
-        known = {identity.test_path for identity in stored}
-        raise NotFound(f"no run of {name} is stored in project {config.project}{nearest(name, known)}")
-    wanted = [i for i in same_test if backend in (None, i.backend) and suite in (None, i.suite)]
-    if not wanted:
-        raise NotFound(f"no run of {name} for that backend and suite; stored: {_listed(same_test)}")
-    return wanted
+    return series_named(store, config.project, name, backend=backend, suite=suite)
 
 
 def only_series(
     store: MetricHistoryStore, config: Config, test: Path, *, backend: str | None, suite: str | None
 ) -> SeriesIdentity:
     """The one series that is meant. Raises NotFound where several are, naming them."""
+    from store.finding import places
+
     found = series_of(store, config, test, backend=backend, suite=suite)
     if len(found) > 1:
-        raise NotFound(f"{test} has several series; choose one by --backend and --suite: {_listed(found)}")
+        raise NotFound(f"{test} has several series; choose one by --backend and --suite: {places(found)}")
     return found[0]
-
-
-def _listed(identities: list[SeriesIdentity]) -> str:
-    return ", ".join(f"{identity.backend} {identity.suite}" for identity in identities)

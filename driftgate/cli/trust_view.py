@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
 
 from driftgate.cli.output import moment, print_text
 from driftgate.cli.run_view import gate_said
@@ -12,10 +10,6 @@ from gate.outline import safe
 from store.contract import TrustEvent
 
 _WORDS = {True: "trusted", False: "not trusted"}
-
-
-def event_json(event: TrustEvent) -> dict[str, Any]:
-    return asdict(event)
 
 
 def print_log(events: Sequence[TrustEvent]) -> None:

@@ -14,7 +14,7 @@ from driftgate.harness.scope import scope_of
 from driftgate.harness.selecting import decide_selected
 from driftgate.harness.test_files import TestFile
 from gate.identity import SeriesIdentity
-from gate.lint import STARVED_RUNS
+from gate.lint import starved_streak
 from gate.wording import listed
 from store.contract import SeriesSummary
 
@@ -125,9 +125,9 @@ def _quiet(stored: SeriesSummary | None, fed_by: Sequence[str], clock: Clock) ->
         yield Finding(
             "silent", f"the last run was {days} days ago, on {last:%Y-%m-%d}, though {listed(fed_by)} feeds it"
         )
-    if stored.untrusted_streak >= STARVED_RUNS:
-        never = " and none ever was" if stored.untrusted_streak == stored.runs else ""
-        yield Finding("starved", f"its last {stored.untrusted_streak} runs are all untrusted{never}")
+    starved = starved_streak(stored.untrusted_streak, stored.runs)
+    if starved is not None:
+        yield Finding("starved", starved)
 
 
 def _gone(summary: SeriesSummary, tests: Mapping[str, TestFile]) -> Covered:

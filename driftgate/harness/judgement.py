@@ -18,7 +18,6 @@ from driftgate.harness.merge import merge_attempt, write_merged
 from driftgate.harness.new_run import new_run
 from driftgate.harness.outcome import JobExit, combined
 from driftgate.harness.records import SEED_METRIC, idempotency_key
-from driftgate.harness.replaying import replay_run
 from gate.errors import DriftgateError
 from gate.evaluate import NO_DECLARATION, evaluate
 from gate.history import History
@@ -29,6 +28,7 @@ from gate.spec import GateSpec
 from gate.verdict import Notice, Verdict, Written
 from store.contract import MetricHistoryStore, StoredRun
 from store.errors import StoreError, StoreUnavailable
+from store.replaying import replay_run
 
 OpenHistory = Callable[[], AbstractContextManager[MetricHistoryStore]]
 OpenPast = Callable[[], KnownPast]

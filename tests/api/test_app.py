@@ -23,4 +23,4 @@ def test_a_refusal_is_a_problem_document(client, method, path, status, detail):
 def test_health_and_an_empty_list(client):
     """Liveness needs nobody; reading is open on loopback."""
     assert client.get("/healthz").json() == {"status": "ok"}
-    assert client.get("/v1/series").json() == {"series": []}
+    assert client.get("/v1/series").json() == {"schema": 1, "series": [], "next_cursor": None}
