@@ -90,7 +90,7 @@ class Guard:
         if name is None:
             raise Refused(HTTPStatus.BAD_REQUEST, "the Host header does not hold one name; send exactly one")
         if name not in self._hosts:
-            text = f"this service is not called {shown(name)}; whoever runs it can allow the name: [service] hosts"
+            text = f"this service is not called {shown(name)}; its operator can add that to [service] allowed_hosts"
             raise Refused(HTTPStatus.MISDIRECTED_REQUEST, text)
 
     def _believe(self, scope: Scope, headers: Headers) -> None:

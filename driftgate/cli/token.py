@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +17,7 @@ from gate.errors import ConfigError
 from gate.wording import shown
 
 if TYPE_CHECKING:
-    from store.tokens import Token
+    from store.tokens import Token, Tokens
 
 app = typer.Typer(help="Who may use the service, and for how long.", no_args_is_help=True)
 
@@ -49,10 +51,9 @@ def create(
     from store.tokens import NewToken, scope_named
 
     lifetime = _lifetime(expires)
-    with session.history() as (config, store):
+    with _tokens(session) as (project, tokens):
         try:
-            new = NewToken(config.project, name, scope_named(scope), lifetime, may_trust)
-            token, secret = store.tokens.create(new)
+            token, secret = tokens.create(NewToken(project, name, scope_named(scope), lifetime, may_trust))
         except ValueError as error:
             raise ConfigError(str(error)) from None
     if session.json:
@@ -71,14 +72,14 @@ def list_tokens(session: Session) -> None:
     Example: driftgate token list
     """
     now = datetime.now(UTC)
-    with session.history() as (config, store):
-        tokens = store.tokens.of_project(config.project)
+    with _tokens(session) as (project, tokens):
+        found = tokens.of_project(project)
     if session.json:
-        print_json({"schema": 1, "tokens": [token.to_json(now) for token in tokens]})
-    elif tokens:
-        print_table(_COLUMNS, (_cells(token, now) for token in tokens))
+        print_json({"schema": 1, "tokens": [token.to_json(now) for token in found]})
+    elif found:
+        print_table(_COLUMNS, (_cells(token, now) for token in found))
     else:
-        say(f"no token has been made for project {config.project}")
+        say(f"no token has been made for project {project}")
 
 
 @app.command("revoke", cls=Command)
@@ -92,12 +93,24 @@ def revoke(
 
     Example: driftgate token revoke 0d2b5c7e9f1a4b3c8d6e5f4a3b2c1d0e
     """
-    with session.history() as (config, store):
-        token = store.tokens.revoke(config.project, token_id)
+    with _tokens(session) as (project, tokens):
+        token = tokens.revoke(project, token_id)
     if session.json:
         print_json({"schema": 1, **token.to_json(datetime.now(UTC))})
     elif token.revoked_at is not None:
         say(f"token {token.token_id} ({token.name}) is revoked since {moment(token.revoked_at)}")
+
+
+@contextmanager
+def _tokens(session: Session) -> Iterator[tuple[str, Tokens]]:
+    """The project and the tokens of the configured store, which is the database itself."""
+    from store.urls import masked
+
+    url = session.config().store.url
+    if url.startswith(("http://", "https://")):
+        raise ConfigError(f"{masked(url)} is a service; its tokens are made where its database is at hand, by --db")
+    with session.history() as (config, store):
+        yield config.project, store.tokens
 
 
 def _lifetime(text: str) -> timedelta:

@@ -114,6 +114,15 @@ def test_a_secret_given_for_an_id_is_not_repeated(person):
     )
 
 
+def test_a_service_makes_no_tokens(person):
+    """Whoever holds one could else make more of them; its password is not repeated."""
+    answer = person.call("token", "list", "--db", "https://user:hidden@gate.example")
+    assert (answer.code, answer.out) == (2, "")
+    (line,) = answer.lines
+    assert "gate.example is a service; its tokens are made where its database is at hand" in line
+    assert "hidden" not in line
+
+
 def test_another_projects_token_does_not_exist(person):
     """Its id is as unknown as a typo."""
     token_id = person.json("token", "create", "x", *SCOPE, "--project", "other")["id"]
