@@ -13,7 +13,7 @@ from _generate.config_meaning import MEANING, TABLES
 from _generate.markdown import GENERATED, code, table
 
 import driftgate.config
-from driftgate.config import model
+from driftgate.config import model, service
 from driftgate.config.build import DEFAULT_STORE
 from driftgate.config.keys import ENVIRONMENT, KEYS
 from driftgate.config.load import DEFAULT_PRESET
@@ -34,6 +34,9 @@ ROWS: dict[KeyPath, type[Any]] = {
     ("enforcement",): model.Enforcement,
     ("store",): model.StoreConfig,
     ("provenance",): model.ProvenanceConfig,
+    ("service",): service.ServiceConfig,
+    ("service", "oidc", "*"): service.OidcIssuer,
+    ("service", "oidc", "*", "rules", "*"): service.OidcRule,
     ("gate",): GatePolicy,
     (): model.Config,
 }

@@ -22,6 +22,12 @@ TABLES = {
     "[enforcement]": "Which verdicts may fail a job.",
     "[store]": "Where the history is.",
     "[provenance]": "What is stored beside a run, for whoever looks for the cause later.",
+    "[service]": "Where `driftgate serve` listens, and by which names.",
+    "[service.oidc.NAME]": "A CI service whose identity tokens are believed.",
+    "[service.oidc.NAME.rules.NAME]": "Which jobs may do what; of several that hold, one that writes goes first.",
+    "[service.oidc.NAME.rules.NAME.claims]": "What the token must say, to the letter. A rule needs the number of the "
+    "repository or of its owner; one that writes needs `workflow_ref`, `ref`, `repository_id` and "
+    "`repository_owner_id` (GitLab: `ci_config_ref_uri`, `ref_path`, `ref_protected`, `project_id`, `namespace_id`).",
 }
 
 MEANING = {
@@ -90,4 +96,17 @@ MEANING = {
     "provenance.packages": "installed packages whose versions are stored",
     "provenance.tested_sha": "the commit under test, where it is not the checkout's",
     "provenance.image_digest": "digest of the image the tests run in",
+    "service.host": "the address to listen on",
+    "service.port": "0: any that is free",
+    "service.allowed_hosts": "names by which it may be called, besides those of this machine",
+    "service.proxies": "addresses and ranges whose `X-Forwarded-For` and `-Proto` are believed",
+    "service.oidc.NAME.provider": "how the tokens are written",
+    "service.oidc.NAME.audience": "whom the tokens are for: the address of your service; required",
+    "service.oidc.NAME.issuer": "who signs them, where it is not github.com or gitlab.com",
+    "service.oidc.NAME.jwks_url": "where the issuer's keys are, where it is not the provider's usual place",
+    "service.oidc.NAME.rules.NAME.scope": "what the job may do",
+    "service.oidc.NAME.rules.NAME.project": "where it may do that; else the `project` of this file",
+    "service.oidc.NAME.rules.NAME.cadence": "what its runs are: a body that says otherwise is refused",
+    "service.oidc.NAME.rules.NAME.events": "CI events that it holds for; else `schedule` for writing, any for reading",
+    "service.oidc.NAME.rules.NAME.claims.NAME": "the value of the claim NAME",
 }

@@ -25,6 +25,7 @@ from driftgate.config.model import (
     WriteRule,
 )
 from driftgate.config.schema import Entry, KeyPath, dotted
+from driftgate.config.service import OidcIssuer, OidcRule, ServiceConfig
 from gate.errors import ConfigError
 from gate.policy import GatePolicy
 from gate.spec import MetricDefault
@@ -102,6 +103,7 @@ def _assembled(base: Path, repository: Path, tables: _Tables) -> Config:
         enforcement=Enforcement(**tables.section("enforcement")),
         store=StoreConfig(**{**store, "url": resolved_url(store["url"], base)}),
         provenance=ProvenanceConfig(**tables.section("provenance")),
+        service=_service(tables),
         sources={dotted(path): entry.source for path, entry in tables.entries.items()},
         **({"command": top["command"]} if "command" in top else {}),
     )
@@ -116,6 +118,20 @@ def _requests(tables: _Tables) -> RequestRules:
 def _retry(tables: _Tables) -> Retry:
     rules = {name: FailureRule(name, **row) for name, row in tables.rows("retry", "rules").items()}
     return Retry(**{**tables.section("retry"), "rules": rules})
+
+
+def _service(tables: _Tables) -> ServiceConfig:
+    issuers = {name: _issuer(tables, name, row) for name, row in tables.rows("service", "oidc").items()}
+    return ServiceConfig(**tables.section("service"), oidc=issuers)
+
+
+def _issuer(tables: _Tables, name: str, row: Mapping[str, Any]) -> OidcIssuer:
+    above = ("service", "oidc", name, "rules")
+    rules = {
+        rule: OidcRule(rule, **own, claims=tables.section(*above, rule, "claims"))
+        for rule, own in tables.rows(*above).items()
+    }
+    return OidcIssuer(name, **row, rules=rules)
 
 
 def _nfc(name: str) -> str:

@@ -10,6 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 from driftgate.config.label_names import LABEL_RULE, is_safe_label, request_labels
 from driftgate.config.model import BUILT_IN_CLASSES, OTHER_CLASSES, Config
 from driftgate.config.schema import dotted
+from driftgate.config.service_checks import complaints_about_service
 from gate.wording import listed, nearest, shown
 
 
@@ -23,6 +24,7 @@ def complaints_about(config: Config) -> list[str]:
         *_request_labels(config),
         *_retry_rules(config),
         *_timeouts(config),
+        *complaints_about_service(config),
     ]
 
 

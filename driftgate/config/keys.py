@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from driftgate.config import values
+from driftgate.config import service_values, values
 from driftgate.config.label_registry import label_registry
 from driftgate.config.model import BACKENDS, Root
 from driftgate.config.schema import KeyPath, Table, read_table
+from driftgate.config.service import IDENTITY_SCOPES, PROVIDERS
 from driftgate.config.values import RefusedValueError
 from gate.policy import Profile
 from gate.wording import shown
@@ -20,6 +21,7 @@ MOST_ATTEMPTS = 10
 LONGEST_RETRY_WAIT_S = 86_400.0
 MOST_GPUS = 1024
 MOST_SHARDS = 256
+LAST_PORT = 65_535
 
 BACKEND = values.choice(*BACKENDS)
 SECONDS = values.positive(LONGEST_TIMEOUT_S)
@@ -140,6 +142,29 @@ KEYS: Table = {
     "enforcement": {"allow": values.texts, "on_outage": values.choice("fail", "shadow")},
     "store": {"url": values.url, "migration_url": values.url, "journal": values.choice("wal", "delete")},
     "provenance": {"packages": values.texts, "tested_sha": values.text, "image_digest": values.text},
+    "service": {
+        "host": service_values.host,
+        "port": values.integer(0, LAST_PORT),
+        "allowed_hosts": service_values.hosts,
+        "proxies": service_values.proxies,
+        "oidc": {
+            "*": {
+                "provider": values.choice(*PROVIDERS),
+                "audience": values.text,
+                "issuer": service_values.https_url,
+                "jwks_url": service_values.https_url,
+                "rules": {
+                    "*": {
+                        "scope": values.choice(*IDENTITY_SCOPES),
+                        "project": values.text,
+                        "cadence": values.text,
+                        "events": values.texts,
+                        "claims": {"*": service_values.claim},
+                    }
+                },
+            }
+        },
+    },
 }
 
 REQUIRED: dict[KeyPath, tuple[str, ...]] = {
@@ -147,6 +172,7 @@ REQUIRED: dict[KeyPath, tuple[str, ...]] = {
     ("requests", "scopes"): ("scope",),
     ("retry", "rules"): ("retry",),
     ("gate", "defaults"): ("steps", "constraint"),
+    ("service", "oidc"): ("audience",),
 }
 """What each row of these tables must have, once all sources are merged."""
 

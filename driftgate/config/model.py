@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from driftgate.config.service import ServiceConfig
 from gate.policy import GatePolicy
 from gate.spec import MetricDefault
 
@@ -220,6 +221,7 @@ class Config:
     enforcement: Enforcement
     store: StoreConfig
     provenance: ProvenanceConfig
+    service: ServiceConfig = field(default_factory=ServiceConfig)
     command: tuple[str, ...] = ("{python}", "{file}")
     label_registry: LabelRegistry | None = None
     sources: Mapping[str, str] = field(default_factory=dict)

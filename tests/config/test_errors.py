@@ -20,7 +20,7 @@ MISTAKES = [
     ('[cadences.a]\npr_labels = ["run-on-hopper"]', "requests: label 'run-on-hopper' has more than one meaning"),
     ('[requests]\nbypass_fast_fail = ["go on"]', "requests: 'go on' would be ignored: a label has letters, digits and"),
     ('[requests.scopes."a\tb"]\nscope = "all"', r"requests: 'a\tb' would be ignored"),
-    ("[service]\nx = 1", "service: unknown key"),
+    ("[service]\nx = 1", "service.x: unknown key"),
     # wrong types
     ("project = 3", "project: found 3, expected a non-empty string"),
     ('project = " "', "project: found ' ', expected a non-empty string"),
