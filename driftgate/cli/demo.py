@@ -29,7 +29,8 @@ FIRST_SEED = 100
 DRIFT_PER_NIGHT = 0.045
 """Of the learning rate: it raises the mean KL of the example by 0.001."""
 MOST_DRIFTING = 30
-CI_MARKS = ("GITHUB_ACTIONS", "GITLAB_CI", "CI")
+CI_MARKS = ("GITHUB_ACTIONS", "GITLAB_CI", "CI", "GITHUB_STEP_SUMMARY")
+"""Not for the demo's nights: they are nobody's CI runs, and nobody's job summary."""
 CONFIG = """\
 # Written by `driftgate demo`; the folder is made anew each time.
 [gate]

@@ -12,8 +12,10 @@ import pytest
 def test_the_whole_loop(person, clean):
     """A baseline, a bug, then a drift that the corridor never sees; commands for looking around that work; in CI, too."""
     clean.setenv("CI", "true")
+    clean.setenv("GITHUB_STEP_SUMMARY", str(person.home / "summary.md"))
     answer = person.call("demo", "--nights", "4")
     assert (answer.code, answer.err) == (0, "")
+    assert not (person.home / "summary.md").exists()
     nights = re.findall(r"^  night +(\d+): test passed in .* s; gate: (\w+ ?\w*) \(", answer.out, re.MULTILINE)
     assert [int(number) for number, _ in nights] == list(range(1, len(nights) + 1))
     outcomes = [outcome for _, outcome in nights]
