@@ -500,6 +500,38 @@ def test_what_no_rule_fits_can_be_tried_again(name, signal):
     assert failed((), Retry(rules={name: FailureRule(name, retry=True)}), signal=signal).retry
 
 
+@pytest.mark.parametrize(
+    ("error", "name"),
+    [
+        (
+            "torch.distributed.DistStoreError: Timed out after 601 seconds waiting for clients. 7/8 joined",
+            "infrastructure",
+        ),
+        ("RuntimeError: NCCL error in: ProcessGroupNCCL.cpp:1691, unhandled system error", "infrastructure"),
+        ("RuntimeError: [Errno 98] Address already in use", "infrastructure"),
+        ("socket.gaierror: [Errno -3] Temporary failure in name resolution", "infrastructure"),
+        ("OSError: We couldn't connect to 'https://hub.example' to load the files", "infrastructure"),
+        ("OSError: [Errno 113] No route to host", "infrastructure"),
+        ("requests.exceptions.HTTPError: 503 Server Error: Service Unavailable for url: x", "infrastructure"),
+        ("requests.exceptions.HTTPError: 404 Client Error: Not Found for url: x", "unknown"),
+        ("torch.AcceleratorError: CUDA error: uncorrectable ECC error encountered", "infrastructure"),
+        ("RuntimeError: CUDA error: device-side assert triggered", "unknown"),
+        ("RuntimeError: CUDA error: out of memory", "memory"),
+        ("RuntimeError: HIP out of memory. Tried to allocate 2.00 GiB", "memory"),
+        ("MemoryError", "memory"),
+        ("ray.exceptions.GetTimeoutError: Get timed out: some object(s) not ready", "timeout"),
+        ("asyncio.exceptions.TimeoutError", "timeout"),
+        ("AttributeError: module 'nccl' has no attribute 'x' (NCCL)", "code"),
+        ("AssertionError: the SCORE fell to 0.1", "accuracy"),
+        ("AssertionError: scoreboard", "assertion"),
+        ("FileNotFoundError: [Errno 2] No such file or directory: 'x'", "unknown"),
+    ],
+)
+def test_the_presets_rules(error, name):
+    """What each error is, going by its name and message."""
+    assert failed(last_lines(FRAMES + error), RETRY).name == name
+
+
 WORDS = st.sampled_from(
     ["NCCL", "timeout=300", "bloom", "connection refused", "TypeError: x", "AssertionError", "FAILED a"]
 )
