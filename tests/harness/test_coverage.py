@@ -38,7 +38,15 @@ def file(*registrations, name="tests/e2e/test_a.py", specs=(SPEC,)):
 
 def summary(name="tests/e2e/test_a.py", *, days=1, backend="cuda", suite=BIG, runs=30, streak=0):
     last = None if days is None else NOW - timedelta(days=days)
-    return SeriesSummary(SeriesIdentity("default", name, backend, suite), runs, runs - streak, "r", last, last_trusted=True, untrusted_streak=streak)
+    return SeriesSummary(
+        SeriesIdentity("default", name, backend, suite),
+        runs,
+        runs - streak,
+        "r",
+        last,
+        last_trusted=True,
+        untrusted_streak=streak,
+    )
 
 
 def kinds(found):
