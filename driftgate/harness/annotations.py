@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from driftgate.harness.outcome import JobExit
-from driftgate.harness.reported import NOT_WRITTEN, ReportedTest
+from driftgate.harness.reported import ReportedTest
 from gate.outline import headline, summaries
 from gate.verdict import Verdict
 
@@ -39,7 +39,7 @@ def annotations_of(test: ReportedTest) -> Iterator[Annotation]:
     if test.severity > 1:
         level: Level = "warning" if test.exit is JobExit.FINE else "error"
         word = "not trusted" if test.distrusted else "not judged" if test.unjudged else "not stored"
-        yield Annotation(level, path, _line_of_spec(test.verdict), f"{word} in {suite}", _minded(test.verdict))
+        yield Annotation(level, path, _line_of_spec(test.verdict), f"{word} in {suite}", _minded(test))
     if test.passed_on_retry:
         hidden = tuple(f"attempt {attempt.number}: {attempt.told}" for attempt in test.attempts[:-1])
         yield Annotation("notice", path, 1, f"passed only on attempt {test.last.number} in {suite}", hidden)
@@ -56,11 +56,10 @@ def _failure(test: ReportedTest) -> tuple[str, ...]:
     return tuple(f"attempt {attempt.number}: {attempt.told}" for attempt in test.attempts)
 
 
-def _minded(verdict: Verdict) -> tuple[str, ...]:
-    worst = summaries(verdict, MOST_DEVIATIONS)[:1]
+def _minded(test: ReportedTest) -> tuple[str, ...]:
+    worst = summaries(test.verdict, MOST_DEVIATIONS)[:1]
     deviations = (text for summary in worst for text in (*summary.reasons, *summary.deviations))
-    lost = (notice.text for notice in verdict.warnings if notice.kind == NOT_WRITTEN)
-    return (headline(verdict), *deviations, *lost)
+    return (headline(test.verdict), *deviations, *filter(None, [test.unstored]))
 
 
 def _line_of_spec(verdict: Verdict) -> int:

@@ -18,7 +18,7 @@ LOST = ("missing", "no_files", "damaged", "expected")
 """Kinds of problems with which some result is not known."""
 HARMLESS = ("duplicate", "rerun")
 """Kinds that change nothing about the results."""
-_SHARD = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
+_SHARD = re.compile(r"([0-9]{1,4})/([0-9]{1,4})")
 _COMMON: dict[str, Callable[[ReportedRun], object]] = {
     "cadence": lambda run: run.cadence,
     "commit": lambda run: run.provenance.commit_sha,

@@ -17,6 +17,8 @@ from gate.provenance import Provenance
 from gate.verdict_json import from_json, to_json
 
 SCHEMA = 1
+_NUMBERS = ("pr", "ci_run_id", "ci_run_attempt", "test_attempt", "seed")
+"""The facts of a provenance that are whole numbers; the others are texts."""
 
 
 def run_json(run: ReportedRun) -> dict[str, Any]:
@@ -124,10 +126,13 @@ def _identity(row: Mapping[str, Any]) -> SeriesIdentity:
 
 
 def _provenance(row: Mapping[str, Any]) -> Provenance:
-    """Of each fact what it may be: a text, a number or a yes, or not known."""
-    facts = {field.name: row.get(field.name) for field in fields(Provenance) if field.name != "packages"}
-    for fact in facts.values():
-        _maybe((str, int), fact)
+    """Of each fact what it may be, or not known."""
+    kinds = dict.fromkeys(_NUMBERS, int) | {"fork": bool}
+    facts = {
+        field.name: _maybe(kinds.get(field.name, str), row.get(field.name))
+        for field in fields(Provenance)
+        if field.name != "packages"
+    }
     packages = {_text(name): _text(version) for name, version in row["packages"].items()}
     return Provenance(**facts, packages=packages)
 
@@ -138,7 +143,7 @@ def _text(value: Any) -> str:
     return value
 
 
-def _maybe(kind: type | tuple[type, ...], value: Any) -> Any:
+def _maybe(kind: type, value: Any) -> Any:
     if value is not None and not isinstance(value, kind):
-        raise TypeError(f"found {type(value).__name__}")
+        raise TypeError(f"found {type(value).__name__}, expected {kind.__name__} or null")
     return value

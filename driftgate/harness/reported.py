@@ -94,9 +94,14 @@ class ReportedTest:
         return self.passed and verdict.outcome == "not_judged" and verdict.reason != NO_DECLARATION
 
     @property
-    def unstored(self) -> bool:
-        """Judged, and something kept the run from being written."""
-        return any(notice.kind == NOT_WRITTEN for notice in self.verdict.warnings)
+    def unstored(self) -> str | None:
+        """What kept a run that was judged from being written; None where nothing did."""
+        return next((notice.text for notice in self.verdict.warnings if notice.kind == NOT_WRITTEN), None)
+
+    @property
+    def fails_by_gate(self) -> bool:
+        """It passed, and the job fails all the same."""
+        return self.passed and self.exit is not JobExit.FINE
 
     @property
     def duration_s(self) -> float:

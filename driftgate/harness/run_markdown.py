@@ -118,7 +118,7 @@ def found(test: ReportedTest) -> str:
         return ": ".join(filter(None, (test.last.detail, test.last.last_words)))
     worst = summaries(test.verdict, most=1)[:1] if test.distrusted else []
     minded = [text for summary in worst for text in (*summary.deviations, *summary.reasons)]
-    return minded[0] if minded else headline(test.verdict)
+    return next((text for text in (*minded, test.unstored) if text), headline(test.verdict))
 
 
 def hidden_by_retry(test: ReportedTest) -> str:
@@ -146,7 +146,8 @@ def duration(seconds: float) -> str:
 def _row(test: ReportedTest) -> str:
     word = f"**{result_word(test)}**" if test.severity > 1 else "passed"
     tries = f" on attempt {test.last.number}" if test.passed_on_retry else ""
-    result = f"{word}{tries}, {duration(test.duration_s)}"
+    red = ", fails the job" if test.fails_by_gate else ""
+    result = f"{word}{tries}, {duration(test.duration_s)}{red}"
     return f"| {cell(test.identity.test_path)} | {cell(test.identity.suite)} | {result} | {cell(found(test))} |"
 
 

@@ -9,11 +9,15 @@ import struct
 import subprocess
 import sys
 import termios
+from pathlib import Path
 
 import pytest
 
 from driftgate.cli.estimate import Estimate, span
 from driftgate.cli.live_progress import Screen, is_live
+from driftgate.cli.progress import shown_progress
+from driftgate.harness.attempts import Runnable
+from gate.identity import SeriesIdentity
 
 LOG = "driftgate.log({'train/loss': 1.0}, step=0)"
 HOSTILE = "import os\nos.write(1, b'\\xff\\x00\\x1b[31m::error::owned\\r\\n::endgroup::\\n##[error]x\\n::stop-commands::a\\nno end')\n"
@@ -134,6 +138,28 @@ def test_hostile_reasons_begin_no_line(person):
     answer = person.call("run", "test_a.py")
     assert not [line for line in answer.out.splitlines() if line.startswith("::")]
     assert "disabled: a\\n::error::y" in answer.out
+
+
+@pytest.mark.parametrize("mark", ["GITHUB_ACTIONS", "GITLAB_CI"])
+def test_a_group_is_closed_whatever_happens(mark, capfdbinary):
+    """A second signal in the middle of a test's output: later lines of the step are read as usual."""
+    runnable = Runnable(SeriesIdentity("p", "test_a.py", "cpu", "s"), Path("test_a.py"), (), (), 1.0)
+
+    def interrupted():
+        with shown_progress({mark: "true"}, to_stderr=False) as progress:
+            progress.attempt_started(runnable, 1)
+            progress.output(b"half a line")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    _, after = capfdbinary.readouterr().out.split(b"half a line\n")
+    ends = (
+        rb"::[0-9a-f]{32}::\n::endgroup::\n"
+        if mark == "GITHUB_ACTIONS"
+        else rb"\x1b\[0Ksection_end:\d+:driftgate_\w+\r\x1b\[0K\n"
+    )
+    assert re.fullmatch(ends, after)
 
 
 @pytest.mark.parametrize(("options", "told"), [((), 0), (("--retry", "--max-attempts", 2, "--retry-wait", 0), 1)])

@@ -123,7 +123,7 @@ def test_a_run_that_could_not_be_stored_needs_a_look(made):
     """The verdict stands, but tomorrow's baseline lacks this run."""
     lost = made.verdict(warnings=(Notice("not_written", "the run was not stored: disk full"),))
     text = as_markdown(made.run(made.report(judged=lost, exit=JobExit.UNAVAILABLE)))
-    assert "**NOT STORED**" in text
+    assert "| **NOT STORED**, 12.3 s, fails the job | `the run was not stored: disk full` |" in text
     assert "not_written: the run was not stored: disk full" in text
 
 
@@ -268,6 +268,9 @@ def damage(*path, value):
         damage("exit", value=77),
         damage("provenance", value=[]),
         damage("provenance", "packages", value={"torch": 2}),
+        damage("provenance", "ci_run_attempt", value="2"),
+        damage("provenance", "fork", value="no"),
+        damage("provenance", "tested_sha", value=7),
         damage("tests", 0, "attempts", value=[]),
         damage("tests", 0, "attempts", 0, "started_at", value="yesterday"),
         damage("tests", 0, "series", "suite", value=8),
