@@ -65,7 +65,7 @@ def is_small(recipe: Recipe) -> bool:
 
 def execute(recipe: Recipe) -> None:
     rollout_args = (
-        "--prompt-data /root/datasets/math/train.parquet "
+        "--prompt-data /data/math/train.parquet "
         "--input-key prompt "
         "--label-key label "
         "--apply-chat-template "
@@ -105,7 +105,7 @@ def test_variant_{number}_trains(tmp_path, batch_size, extra):
 if __name__ == "__main__":
     for proxy in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
         os.environ.pop(proxy, None)
-    prepare("/root/models")
+    prepare("models")
     execute(Recipe())
 '''
 
