@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -28,6 +29,7 @@ def _load(name: str):
 
 
 servers = _load("servers")
+service_process = _load("service_process")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -84,3 +86,17 @@ def running_pgbouncer(postgres: servers.Postgres) -> Iterator[servers.PgBouncer]
 def pgbouncer_url(running_pgbouncer: servers.PgBouncer, postgres_url: str) -> str:
     """The URL of a fresh database with the newest schema, through PgBouncer in transaction mode."""
     return running_pgbouncer.url_of(servers.make_url(postgres_url).database)
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[..., service_process.ServiceProcess]]:
+    """Starts services in a folder of their own, each a real process, and ends them with the test."""
+    started = []
+
+    def start(*options: str, **more: Any) -> service_process.ServiceProcess:
+        started.append(service_process.ServiceProcess(tmp_path, *options, **more))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.kill()

@@ -27,6 +27,7 @@ from driftgate.cli import (
     rerun_policy,
     run,
     runs,
+    serve,
     suggest,
     token,
 )
@@ -81,5 +82,6 @@ app.add_typer(epochs.app, name="epoch")
 app.command("ci-report", cls=Command)(ci_report.ci_report)
 app.command("rerun-policy", cls=Command)(rerun_policy.rerun_policy)
 app.add_typer(config_show.app, name="config")
+app.command("serve", cls=Command)(serve.serve)
 app.add_typer(database.app, name="db")
 app.add_typer(token.app, name="token")

@@ -1,0 +1,59 @@
+"""One process that listens: uvicorn, told to finish what it has begun and to leave its log to us."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from typing import Any, NoReturn
+
+import uvicorn
+from fastapi import FastAPI
+
+from gate.errors import ConfigError
+
+GRACE_S = 30
+"""How long a request in flight may take after the service was asked to stop."""
+BACKLOG = 2048
+_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - what somebody chose, not what we choose
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket on which connections already wait. Port 0: any that is free. Raises ConfigError."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family, backlog=BACKLOG)
+    except (OSError, OverflowError, UnicodeError) as error:
+        number = getattr(error, "errno", None) or 0
+        reason = os.strerror(number) if number > 0 else getattr(error, "strerror", None) or str(error)
+        raise ConfigError(f"cannot listen on {host} port {port}: {reason}; choose another by --host, --port") from None
+
+
+def url_of(listening: socket.socket) -> str:
+    """As a browser on this machine reaches it."""
+    host, port = listening.getsockname()[:2]
+    host = _EVERYWHERE.get(host, host)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def run(app: FastAPI, listening: socket.socket) -> None:
+    """Answer until SIGTERM, which ends the process with 0, or SIGINT, which raises KeyboardInterrupt.
+
+    Either way nobody comes in any more, and requests in flight get their answers, for at most `GRACE_S` seconds.
+    """
+    signal.signal(signal.SIGTERM, _stop)
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        lifespan="on",
+        timeout_graceful_shutdown=GRACE_S,
+    )
+    uvicorn.Server(config).run([listening])
+
+
+def _stop(*_: Any) -> NoReturn:
+    """Uvicorn sends the signal once more when it is done: to end by it would look like a failure."""
+    raise SystemExit(0)
