@@ -10,6 +10,14 @@ from fastapi import Response
 _OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_UTC_Z
 
 
-def json_response(document: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+MEDIA_TYPE = "application/json"
+
+
+def json_bytes(document: Any) -> bytes:
     """NaN and infinity become null: orjson knows neither."""
-    return Response(orjson.dumps(document, option=_OPTIONS), status, headers, "application/json")
+    return orjson.dumps(document, option=_OPTIONS)
+
+
+def json_response(document: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """A document as `json_bytes` writes it."""
+    return Response(json_bytes(document), status, headers, MEDIA_TYPE)

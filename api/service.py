@@ -8,6 +8,7 @@ from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
 
+from api.answer_cache import AnswerCache
 from api.authentication import (
     CHALLENGE,
     CSRF_FIELD,
@@ -37,6 +38,7 @@ class Service:
     store: SqlMetricHistoryStore
     metrics: Metrics = field(default_factory=Metrics)
     readiness: Readiness = field(init=False)
+    baselines: AnswerCache = field(default_factory=AnswerCache)
 
     def __post_init__(self) -> None:
         self.readiness = Readiness(self.store.check)

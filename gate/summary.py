@@ -88,4 +88,7 @@ def _newest(values: NDArray[np.float64], limit: int) -> NDArray[np.float64]:
 
 
 def _nullable(numbers: NDArray[np.float64]) -> list[float | None]:
-    return [number if np.isfinite(number) else None for number in numbers.tolist()]
+    listed: list[float | None] = numbers.tolist()
+    if np.isfinite(numbers).all():
+        return listed
+    return [number if finite else None for number, finite in zip(listed, np.isfinite(numbers).tolist(), strict=True)]

@@ -28,6 +28,7 @@ from store import (
     series_listing,
     writing,
 )
+from store.change_marker import Marker, change_marker
 from store.checks import check_attempt, check_identity, check_limit, check_storable
 from store.connections import Connections
 from store.contract import (
@@ -115,6 +116,10 @@ class SqlMetricHistoryStore:
         check_limit(limit)
         request = reading.HistoryRequest(identity, specs, limit, anchor_runs, exclude_ci_run_id)
         return self._connections.read(lambda connection: reading.read_history(connection, request, self._trust))
+
+    def change_marker(self, identity: SeriesIdentity) -> Marker:
+        """Equal as long as the baselines of the series are. See `store.change_marker`."""
+        return self._connections.read(lambda connection: change_marker(connection, identity))
 
     def mark_untrusted(
         self,
