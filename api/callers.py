@@ -72,7 +72,7 @@ class Needs:
         if self.scope not in GRANTS[caller.scope]:
             text = f"this needs a token with scope {self.scope}; the one given has {caller.scope}"
             raise Refused(HTTPStatus.FORBIDDEN, text)
-        if caller.project is not None and project not in (None, caller.project):
+        if project is not None and ("\0" in project or caller.project not in (None, project)):
             raise Refused(HTTPStatus.NOT_FOUND, f"no project {shown(project)} for this token")
         request.state.project = project or caller.project or request.app.state.service.settings.project
         return Access(caller, request.state.project)

@@ -23,7 +23,7 @@ Scope = Literal["read", "write", "operate"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 MAX_NAME_CHARACTERS = 200
 MAX_LIFETIME = timedelta(days=3660)
-TOUCHED_EVERY = timedelta(minutes=1)
+NOTED_EVERY = timedelta(minutes=1)
 """How exact ``last_used_at`` is: reads stay reads."""
 
 
@@ -83,6 +83,7 @@ class Tokens:
     def __init__(self, connections: Connections, now: Callable[[], datetime] = utc_now) -> None:
         self._connections = connections
         self.now = now
+        self._noted: dict[str, datetime] = {}
 
     def create(self, new: NewToken) -> tuple[Token, str]:
         """A new token and its secret, which cannot be asked for again.
@@ -130,15 +131,16 @@ class Tokens:
         token, now = token_of(row), self.now()
         if token.state(now) != "valid":
             return None
-        self.note_use(token)
+        self._note_use(token, now)
         return token
 
-    def note_use(self, token: Token) -> None:
-        """At most once a minute, and only if the store takes it now: nobody is turned away for want of a note."""
-        now = self.now()
-        if token.last_used_at is not None and now - token.last_used_at < TOUCHED_EVERY:
+    def _note_use(self, token: Token, now: datetime) -> None:
+        """At most once a minute, also where the store does not take it: nobody is turned away for want of a note."""
+        noted = [at for at in (token.last_used_at, self._noted.get(token.token_id)) if at is not None]
+        if noted and now - max(noted) < NOTED_EVERY:
             return
-        stale = or_(tokens.c.last_used_at.is_(None), tokens.c.last_used_at <= now - TOUCHED_EVERY)
+        self._noted[token.token_id] = now
+        stale = or_(tokens.c.last_used_at.is_(None), tokens.c.last_used_at <= now - NOTED_EVERY)
         note = tokens.update().where(tokens.c.token_id == token.token_id, stale).values(last_used_at=now)
         with suppress(StoreUnavailable):
             self._connections.write(lambda connection: queue(connection, note))

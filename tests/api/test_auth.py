@@ -88,6 +88,13 @@ def test_a_token_lets_in(guarded, scheme):
     assert token.last_used_at is not None
 
 
+@pytest.mark.parametrize("project", ["a%00b", "%00"])
+def test_a_project_that_no_database_can_hold(client, project):
+    """Does not exist, as any other that does not."""
+    answer = client.get(f"{READ}?project={project}")
+    assert (answer.status_code, "no project" in answer.json()["detail"]) == (404, True)
+
+
 @pytest.mark.parametrize("may_trust", [True, False])
 def test_the_caller_of_a_token(guarded, may_trust):
     """Its project, its scope, a name for the trust log, and whether its runs may enter baselines."""

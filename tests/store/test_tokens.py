@@ -105,14 +105,18 @@ class TestTokens:
         assert seen == [0, 0, 60, 60, 121]
 
     def test_a_note_that_cannot_be_written_turns_nobody_away(self, store, monkeypatch):
-        """A replica, a full disk: whoever holds a token still reads."""
+        """A replica, a full disk: whoever holds a token still reads, and waits for the note once a minute at most."""
         _, secret = store.tokens.create(NEW)
 
-        def refuse(_work):
+        tried = []
+
+        def refuse(work):
+            tried.append(work)
             raise StoreUnavailable("read-only")
 
         monkeypatch.setattr(store._connections, "write", refuse)
-        assert store.tokens.verify(secret).last_used_at is None
+        assert [store.tokens.verify(secret).last_used_at for _ in range(3)] == [None] * 3
+        assert len(tried) == 1
 
     def test_of_a_project(self, store, clock):
         """Its own, the newest first."""

@@ -1,0 +1,89 @@
+"""Another project's rows do not exist: neither by their ids nor in any list."""
+
+from urllib.parse import urlencode
+
+import pytest
+from fastapi.routing import iter_route_contexts
+
+from api.app import create_app
+from api.callers import scope_of
+from api.settings import ServiceSettings
+from store.contract import RunFilter
+
+QUERIES = {
+    "/v1/baselines": ("test_path", "backend", "suite"),
+    "/v1/history": ("test_path", "backend", "suite", "metric_key"),
+}
+"""What these cannot be asked without."""
+
+
+def guarded():
+    """(method, path) of every route that needs a scope."""
+    app = create_app(ServiceSettings("sqlite://"))
+    app.state.service.store.close()
+    contexts = [one for one in iter_route_contexts(app.routes) if scope_of(one.original_route)]
+    return sorted((method, one.path) for one in contexts for method in one.methods)
+
+
+BY_ID = [(method, path) for method, path in guarded() if "{" in path]
+LISTS = [path for method, path in guarded() if "{" not in path and method == "GET"]
+
+
+@pytest.fixture
+def stored(store, judging):
+    """Ids of what the project ``default`` has, by the name of the path parameter."""
+    runs = judging.nights(store, [1.0, 1.0, 1.0])
+    store.mark_untrusted(project="default", run_id=runs[0], reason="r", actor="a")
+    epoch = store.start_epoch(judging.IDENTITY, reason="r", actor="a")
+    return {"run_id": runs[1], "epoch_id": epoch.epoch_id}
+
+
+def ask(client, method, path, ids, headers):
+    sent = {} if method == "GET" else {"json": {"reason": "r"}}
+    return client.request(method, path.format(**ids), headers=headers, **sent)
+
+
+@pytest.mark.parametrize(("method", "path"), BY_ID)
+def test_by_id(client, stored, bearer, method, path):
+    """404 and the same words as for an id that nobody has; its own project finds it. A new kind of id fails here."""
+    other, own = bearer("operate", project="other"), bearer("operate")
+    answer = ask(client, method, path, stored, other)
+    unknown = ask(client, method, path, dict.fromkeys(stored, "0" * 32), other)
+    assert (answer.status_code, unknown.status_code) == (404, 404)
+    words = answer.json()["detail"]
+    for one in stored.values():
+        words = words.replace(one, "0" * 32)
+    assert words == unknown.json()["detail"]
+    assert ask(client, method, path, stored, own).status_code == 200
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_in_lists(client, stored, judging, bearer, path):
+    """Whoever asks for another project sees none of its ids."""
+    identity = judging.IDENTITY
+    named = {**{name: getattr(identity, name) for name in ("test_path", "backend", "suite")}, "metric_key": "loss"}
+    target = f"{path}?{urlencode({name: named[name] for name in QUERIES.get(path, ())})}"
+    answer = client.get(target, headers=bearer("read", project="other"))
+    assert answer.status_code in (200, 404)
+    assert not [one for one in stored.values() if one in answer.text]
+
+
+def test_lists_show_the_own(client, stored, bearer):
+    """Negative control of the above."""
+    own = bearer("read")
+    assert stored["run_id"] in client.get("/v1/runs", headers=own).text
+    assert stored["epoch_id"] in client.get("/v1/epochs", headers=own).text
+    assert client.get("/v1/series", headers=own).json()["series"] != []
+    assert client.get("/v1/series", headers=bearer("read", project="other")).json()["series"] == []
+
+
+@pytest.mark.parametrize("selector", ["run_id", "ci_run_id"])
+def test_marks(client, store, stored, bearer, selector):
+    """By another project's run: not there; by a CI run: none of its runs."""
+    before = store.list_runs("default", RunFilter())
+    value = stored["run_id"] if selector == "run_id" else before[0].provenance.ci_run_id
+    answer = client.post(
+        "/v1/runs:mark-untrusted", json={selector: value, "reason": "r"}, headers=bearer("operate", project="other")
+    )
+    assert answer.status_code == 404 if selector == "run_id" else answer.json()["changed"] == 0
+    assert store.list_runs("default", RunFilter()) == before
