@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import socket
 import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -14,19 +13,17 @@ from driftgate.cli.session import Session, command
 from driftgate.config.model import Config
 from gate.errors import ConfigError
 
-if TYPE_CHECKING:
-    from api.settings import ServiceSettings
-
-HOST, PORT = "127.0.0.1", 8321
-
 
 @command
 def serve(
     session: Session,
     *,
-    host: Annotated[str | None, typer.Option("--host", metavar="ADDRESS", help=f"Where to listen; {HOST}.")] = None,
+    host: Annotated[
+        str | None, typer.Option("--host", metavar="ADDRESS", help="Where to listen, instead of service.host.")
+    ] = None,
     port: Annotated[
-        int | None, typer.Option("--port", metavar="N", min=0, max=65535, help=f"{PORT}; 0: any that is free.")
+        int | None,
+        typer.Option("--port", metavar="N", min=0, max=65535, help="Instead of service.port; 0: any that is free."),
     ] = None,
     insecure: Annotated[
         bool, typer.Option("--insecure", help="Beyond this machine, too, let everybody read who asks.")
@@ -39,37 +36,28 @@ def serve(
     from api.serving import listen
     from store.urls import masked
 
-    config = session.config()
+    config = session.config(service__host=host, service__port=port)
     if config.store.url.startswith(("http://", "https://")):
         raise ConfigError(f"{masked(config.store.url)} is a service already; serve needs the URL of a database")
-    address = HOST if host is None else host
-    if not address:
-        raise ConfigError("--host is empty; give an address, e.g. 127.0.0.1")
-    with listen(address, PORT if port is None else port) as listening:
-        _serve(session, config, listening, _Reach(address, insecure))
+    with listen(config.service.host, config.service.port) as listening:
+        _serve(session, config, listening, insecure=insecure)
 
 
-@dataclass(frozen=True, slots=True)
-class _Reach:
-    """Where to listen, and whether anybody may read there."""
-
-    host: str
-    insecure: bool
-
-
-def _serve(session: Session, config: Config, listening: socket.socket, reach: _Reach) -> None:
+def _serve(session: Session, config: Config, listening: socket.socket, *, insecure: bool) -> None:
     from api.app import create_app
     from api.exposure import check_exposure
     from api.hosts import is_loopback
     from api.log_lines import log_to
     from api.serving import run, url_of
     from api.sessions import login_link
+    from driftgate.cli.service_settings import service_settings
     from store.urls import masked
 
-    app = create_app(_settings(config, reach))
+    host = config.service.host
+    app = create_app(service_settings(config, host=host, insecure=insecure))
     service, url = app.state.service, url_of(listening)
-    check_exposure(service, reach.host, insecure=reach.insecure)
-    here_only = is_loopback(reach.host)
+    check_exposure(service, host, insecure=insecure)
+    here_only = is_loopback(host)
     link = login_link(service, url) if here_only else None  # elsewhere the output is kept as a log
     if session.json:
         print_json({"schema": 1, "url": url, "login_link": link})
@@ -77,22 +65,7 @@ def _serve(session: Session, config: Config, listening: socket.socket, reach: _R
         say(f"driftgate serves {masked(config.store.url)} at {url}")
         if link is not None:
             say(f"to operate, open within a day: {link}")
-    if reach.insecure and not here_only:
-        say(f"driftgate: --insecure: WHOEVER REACHES {reach.host} MAY READ EVERYTHING, without a token")
+    if insecure and not here_only:
+        say(f"driftgate: --insecure: WHOEVER REACHES {host} MAY READ EVERYTHING, without a token")
     log_to(sys.stderr)
     run(app, listening)
-
-
-def _settings(config: Config, reach: _Reach) -> ServiceSettings:
-    from api.hosts import is_loopback
-    from api.settings import LOOPBACK, ServiceSettings
-
-    return ServiceSettings(
-        config.store.url,
-        project=config.project,
-        policy=config.gate,
-        trust=config.trust,
-        journal=config.store.journal,
-        allowed_hosts=(*LOOPBACK, reach.host, socket.gethostname()),
-        open_reading=reach.insecure or is_loopback(reach.host),
-    )

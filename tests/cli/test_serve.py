@@ -76,7 +76,7 @@ REFUSED = [
     (("--host", "203.0.113.7"), "cannot listen on 203.0.113.7 port 0: Cannot assign requested address"),
     (("--host", "nowhere.invalid"), "cannot listen on nowhere.invalid port 0"),
     (("--host", "a" * 300), "cannot listen on aaa"),
-    (("--host", ""), "--host is empty"),
+    (("--host", ""), "service.host: found ''"),
     (("--port", "70000"), "less than or equal to 65535"),
     (("--db", "https://driftgate.example"), "is a service already"),
     (("--db", "mysql://h/d"), "'mysql' is no database driftgate knows"),
