@@ -22,32 +22,36 @@ _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _LARGEST_NUMBER = 2**63 - 1
 
 
-def reconcile(body: Provenance, claims: Provenance | None) -> Provenance:
-    """``body`` with what ``claims`` vouch for in place of what it leaves out; itself where there are none.
+def reconcile(said: Provenance, claims: Provenance | None) -> Provenance:
+    """What a body says of a run, completed by what ``claims`` vouch for; itself where there are none.
 
-    Raises Refused (422) naming each field in which the two contradict each other.
+    Raises Refused (403) naming each fact in which the two contradict each other.
     """
     if claims is None:
-        return body
+        return said
     vouched = {name: value for name in VOUCHED if (value := getattr(claims, name)) is not None}
     contradicted = [
-        f"provenance.{name} is {shown(getattr(body, name))}, by the identity token {shown(value)}"
+        f"provenance.{name} is {shown(given)}, but the identity token says {shown(value)}"
         for name, value in vouched.items()
-        if getattr(body, name) is not None and _comparable(name, getattr(body, name)) != _comparable(name, value)
+        if (given := getattr(said, name)) is not None and _comparable(name, given) != _comparable(name, value)
     ]
     if contradicted:
-        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, "; ".join(contradicted))
-    return replace(body, **vouched)
+        raise Refused(HTTPStatus.FORBIDDEN, "; ".join(contradicted))
+    return replace(said, **vouched)
 
 
-def may_trust(caller: Caller, provenance: Provenance) -> bool:
-    """Whether a run that ``caller`` writes may enter baselines: with an identity token only one of the very commit
-    that the CI service started the job for. ``provenance``: the one that `reconcile` gave.
+def held_back(provenance: Provenance, caller: Caller) -> str | None:
+    """Why a run that ``caller`` writes is stored untrusted, None where the gate decides: with an identity token only
+    the very commit that its job was started for may enter a baseline. ``provenance``: as `reconcile` gives it.
     """
-    if caller.claims is None or not caller.may_trust:
-        return caller.may_trust
-    tested = provenance.tested_sha
-    return tested is not None and tested.lower() == caller.claims.ci_sha
+    if not caller.may_trust:
+        return f"written by {caller.actor}, which may not trust"
+    if caller.claims is None:
+        return None
+    tested, claimed = provenance.tested_sha, caller.claims.ci_sha
+    if tested is None or claimed is None or tested.lower() != claimed.lower():
+        return f"tested_sha {tested or 'unknown'} is not the commit of the identity token, {claimed or 'unknown'}"
+    return None
 
 
 def vouched_provenance(claims: Mapping[str, Any], names: Mapping[str, str]) -> Provenance:
