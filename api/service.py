@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 from fastapi import Depends, Request
 
@@ -26,8 +26,7 @@ from api.settings import ServiceSettings
 from store.secret_text import OURS
 from store.sessions import Session
 from store.sql_store import SqlMetricHistoryStore
-
-T = TypeVar("T")
+from store.tokens import Token
 
 
 @dataclass(slots=True)
@@ -64,18 +63,21 @@ class Service:
     def _bearer(self, text: str) -> Caller:
         token = self.store.tokens.verify(text)
         if token is not None:
-            return Caller(token.project, token.scope, f"token {token.name}", may_trust=token.may_trust)
+            return caller_with(token)
         verify = self.settings.verify_identity_token
         if verify is None or text.startswith(OURS):
             raise Refused(HTTPStatus.UNAUTHORIZED, "this token is unknown, expired or revoked", CHALLENGE)
         return verify(text)
 
 
+def caller_with(token: Token) -> Caller:
+    return Caller(token.project, token.scope, f"token {token.name}", may_trust=token.may_trust)
+
+
 def _caller_of(session: Session) -> Caller:
-    token = session.token
-    if token is None:
+    if session.token is None:
         return Caller(session.project, session.scope, "login link")
-    return Caller(session.project, session.scope, f"token {token.name}", may_trust=token.may_trust)
+    return caller_with(session.token)
 
 
 def _store(request: Request) -> SqlMetricHistoryStore:

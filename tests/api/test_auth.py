@@ -174,6 +174,51 @@ class TestLoginLink:
         session = service.store.sessions.verify(secret)
         assert (session.scope, session.token) == ("operate", None)
 
+    def test_from_the_link_to_a_change(self, guarded):
+        """What a page does: the CSRF token is asked for with the cookie."""
+        service = guarded.app.state.service
+        guarded.get(login_link(service, str(guarded.base_url)), follow_redirects=False)
+        who = guarded.get("/session").json()
+        assert who == {
+            "actor": "login link",
+            "project": "default",
+            "scope": "operate",
+            "may_trust": False,
+            "csrf_token": csrf_token_for(guarded.cookies[COOKIE]),
+        }
+        words = {"commit_sha": "a" * 40, "reason": "r"}
+        headers = {"X-CSRF-Token": who["csrf_token"]}
+        assert guarded.post("/v1/runs:mark-untrusted", json=words).status_code == 403
+        assert guarded.post("/v1/runs:mark-untrusted", json=words, headers=headers).status_code == 200
+        (event,) = service.store.trust_events("default")
+        assert event.actor == "login link"
+
+
+class TestWhoAmI:
+    @pytest.mark.parametrize("scope", ["read", "write", "operate"])
+    def test_by_token(self, guarded, scope):
+        """No browser, no CSRF token; the answer is kept nowhere. A cookie beside it is of no account."""
+        guarded.cookies.set(COOKIE, "dgs_stale")
+        answer = guarded.get("/session", headers={"Authorization": f"Bearer {secret_of(guarded, scope)}"})
+        assert answer.headers["cache-control"] == "no-store"
+        who = {"actor": "token ana", "project": "default", "scope": scope, "may_trust": False, "csrf_token": None}
+        assert answer.json() == who
+
+    def test_by_cookie(self, guarded):
+        """The same as the login itself has told."""
+        token = secret_of(guarded, "write", may_trust=True)
+        told = guarded.post("/login", json={"token": token}).json()
+        assert guarded.get("/session").json() == told
+        assert (told["actor"], told["scope"], told["may_trust"]) == ("token ana", "write", True)
+        assert len(told["csrf_token"]) == 64
+
+    @pytest.mark.parametrize("cookie", [{}, {"Cookie": f"{COOKIE}=dgs_stale"}])
+    def test_nobody(self, client, guarded, cookie):
+        """Where reading is open: whoever; elsewhere not even that is told."""
+        who = {"actor": "anonymous", "project": None, "scope": "read", "may_trust": False, "csrf_token": None}
+        assert client.get("/session", headers=cookie).json() == who
+        assert guarded.get("/session", headers=cookie).status_code == 401
+
 
 class TestSession:
     def test_a_token_becomes_a_cookie(self, guarded):
