@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from api.callers import Caller
 from api.strict_requests import Strict
+from store.checks import check_text
 
 
 class Operation(Strict):
@@ -20,8 +21,11 @@ class Operation(Strict):
     dry_run: bool = Field(default=False, description="Write nothing; tell what would change.")
 
     def by(self, caller: Caller) -> str:
-        """Who it is, as the trust log names them: never without the one whom the service knows."""
-        return caller.actor if self.actor is None else f"{self.actor} ({caller.actor})"
+        """Who it is, as the trust log names them: never without the one whom the service knows.
+
+        Raises ValueError for a blank ``actor``.
+        """
+        return caller.actor if self.actor is None else f"{check_text('actor', self.actor)} ({caller.actor})"
 
 
 class Effects(BaseModel):

@@ -12,8 +12,9 @@ from gate.verdict import Notice, SpecVerdict, Status, Verdict
 
 NOT_EVIDENCE = "NOT EVIDENCE: the run comes from a fork, so neither its red nor its green is proof"
 _LONGEST = 500
-_FACTS = ("baseline_file", "provenance")
-"""Kinds of notices that warn of nothing: the past that was judged against, and what has changed since then."""
+_FACTS = ("baseline_file", "enforcement_off", "provenance")
+"""Kinds of notices that warn of nothing: the past that was judged against, who put the run into shadow, what has
+changed since then."""
 _OUTCOMES = {"trusted": "TRUSTED", "not_trusted": "NOT TRUSTED", "not_judged": "NOT JUDGED"}
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 from gate.history import History
 from gate.identity import Coordinate, SeriesIdentity, SpecKey
 from gate.past import SeriesPast, TrustGrain
-from store.operations import ActionResult, Epoch, MarkRequest, SeriesEffects, TrustEvent
+from store.operations import ActionResult, EnforcementSwitch, Epoch, MarkRequest, SeriesEffects, TrustEvent
 from store.stored import (
     Attempt,
     AttemptFilter,
@@ -33,6 +33,7 @@ __all__ = [
     "ActionResult",
     "Attempt",
     "AttemptFilter",
+    "EnforcementSwitch",
     "Epoch",
     "MarkRequest",
     "MetricHistoryStore",
@@ -174,6 +175,20 @@ class MetricHistoryStore(Protocol):
 
     def list_epochs(self, project: str, identity: SeriesIdentity | None = None) -> list[Epoch]:
         """Every epoch of the project or of one series, the one started last first, also those that were undone."""
+        ...
+
+    def get_enforcement(self, project: str) -> EnforcementSwitch:
+        """Whether verdicts may fail jobs of the project; they may where nobody has ever said anything."""
+        ...
+
+    def set_enforcement(
+        self, *, project: str, on: bool, reason: str, actor: str, dry_run: bool = False
+    ) -> EnforcementSwitch:
+        """Turn the switch, at once for every job that is judged from now on. A line of the trust log.
+
+        What stands already is left as it is, with the reason it has, and leaves no line. ``dry_run``: nothing is
+        written. Raises: ValueError (an empty project, reason or actor).
+        """
         ...
 
     def record_attempts(self, attempts: Sequence[Attempt]) -> int:

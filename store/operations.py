@@ -95,6 +95,30 @@ class ActionResult:
 
 
 @dataclass(frozen=True, slots=True)
+class EnforcementSwitch:
+    """Whether verdicts may fail jobs of the project: where it is not ``on``, every run is in shadow.
+
+    ``reason``, ``actor`` and ``changed_at`` are of the last change, None where there was none. ``changed``: of the
+    answer to a call that turns it, whether that changed anything.
+    """
+
+    on: bool
+    reason: str | None = None
+    actor: str | None = None
+    changed_at: datetime | None = None
+    changed: bool = False
+
+    def document(self) -> dict[str, Any]:
+        """What is answered to who asks for it."""
+        state = {"enforcement": "on" if self.on else "off", "reason": self.reason, "actor": self.actor}
+        return {"schema": 1, **state, "changed_at": self.changed_at}
+
+    def change_document(self) -> dict[str, Any]:
+        """What is answered to who turns it."""
+        return self.document() | {"changed": self.changed}
+
+
+@dataclass(frozen=True, slots=True)
 class Epoch:
     """A start of an epoch, undone or not. ``metric_key`` None: of every metric of the series.
 

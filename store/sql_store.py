@@ -26,6 +26,7 @@ from store import (
     past_rows,
     reading,
     series_listing,
+    settings,
     writing,
 )
 from store.change_marker import Marker, change_marker
@@ -35,6 +36,7 @@ from store.contract import (
     ActionResult,
     Attempt,
     AttemptFilter,
+    EnforcementSwitch,
     Epoch,
     MarkRequest,
     NewRun,
@@ -53,7 +55,16 @@ from store.second_judgement import SecondJudgement
 from store.selectors import one_selector
 from store.sessions import Sessions
 from store.tokens import Tokens
-from store.trust import MARK_TRUSTED, MARK_UNTRUSTED, START_EPOCH, UNDO_EPOCH, epoch_selector, new_action
+from store.trust import (
+    ENFORCEMENT_OFF,
+    ENFORCEMENT_ON,
+    MARK_TRUSTED,
+    MARK_UNTRUSTED,
+    START_EPOCH,
+    UNDO_EPOCH,
+    epoch_selector,
+    new_action,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -185,6 +196,17 @@ class SqlMetricHistoryStore:
 
     def list_epochs(self, project: str, identity: SeriesIdentity | None = None) -> list[Epoch]:
         return self._connections.read(lambda connection: epoch_rows.list_epochs(connection, project, identity))
+
+    def get_enforcement(self, project: str) -> EnforcementSwitch:
+        return self._connections.read(lambda connection: settings.get_enforcement(connection, project))
+
+    def set_enforcement(
+        self, *, project: str, on: bool, reason: str, actor: str, dry_run: bool = False
+    ) -> EnforcementSwitch:
+        action = new_action(project, ENFORCEMENT_ON if on else ENFORCEMENT_OFF, settings.ENFORCEMENT, reason, actor)
+        if dry_run:
+            return self._connections.read(lambda connection: settings.plan_enforcement(connection, action))
+        return self._connections.write(lambda connection: settings.set_enforcement(connection, action))
 
     def record_attempts(self, attempts: Sequence[Attempt]) -> int:
         for attempt in attempts:

@@ -12,6 +12,7 @@ from store.checks import check_text
 
 MARK_UNTRUSTED, MARK_TRUSTED = "mark_untrusted", "mark_trusted"
 START_EPOCH, UNDO_EPOCH = "start_epoch", "undo_epoch"
+ENFORCEMENT_ON, ENFORCEMENT_OFF = "enforcement_on", "enforcement_off"
 
 
 @dataclass(frozen=True, slots=True)

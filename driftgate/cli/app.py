@@ -17,6 +17,7 @@ from driftgate.cli import (
     demo,
     doctor,
     durations,
+    enforcement,
     epochs,
     flakes,
     gate,
@@ -79,6 +80,7 @@ app.command("durations", cls=Command)(durations.durations)
 app.command("mark-untrusted", cls=Command)(marks.mark_untrusted)
 app.command("mark-trusted", cls=Command)(marks.mark_trusted)
 app.add_typer(epochs.app, name="epoch")
+app.add_typer(enforcement.app, name="enforcement")
 app.command("ci-report", cls=Command)(ci_report.ci_report)
 app.command("rerun-policy", cls=Command)(rerun_policy.rerun_policy)
 app.add_typer(config_show.app, name="config")

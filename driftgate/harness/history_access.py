@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 from driftgate.config.model import Config
 from store.contract import MetricHistoryStore
 from store.opening import open_store
 from store.urls import parse_url
+
+OpenHistory = Callable[[], AbstractContextManager[MetricHistoryStore]]
 
 
 def check_history_url(config: Config) -> None:

@@ -11,8 +11,9 @@ from pathlib import Path
 from driftgate.config.model import BACKENDS, Config
 from driftgate.harness.enforcement import may_enforce
 from driftgate.harness.file_judgement import FileJudge, shadow_policy
-from driftgate.harness.history_access import check_history_url, configured_history
-from driftgate.harness.judgement import Judgeable, Judgement, OpenHistory, judge
+from driftgate.harness.history_access import OpenHistory, check_history_url, configured_history
+from driftgate.harness.judgement import Judgeable, Judgement, judge
+from driftgate.harness.kill_switch import KillSwitch
 from driftgate.harness.known_names import check_known
 from driftgate.harness.outcome import JobExit
 from driftgate.harness.policy import RunPolicy, decide
@@ -65,8 +66,9 @@ def judge_attempt(request: GateRequest, open_history: OpenHistory | None = None)
         check_history_url(config)
     policy = _policy(request)
     test = read_test_file(request.test, config.repository, config)
+    opened = open_history or partial(configured_history, config)
     if test.problems:
-        return _unreadable(test, request, policy)
+        return _unreadable(test, request, policy, KillSwitch(config.project, opened))
     identity = _identity(test, request)
     provenance = read_provenance(request.environment, config)
     attempt = Judgeable(
@@ -79,7 +81,7 @@ def judge_attempt(request: GateRequest, open_history: OpenHistory | None = None)
         may_enforce=may_enforce(identity.test_path, config.enforcement, request.environment),
     )
     if request.baseline is None:
-        judgement = judge(attempt, config, open_history or partial(configured_history, config))
+        judgement = judge(attempt, config, opened)
     else:
         judgement = FileJudge(request.baseline).judge(attempt, config)
     return HookResult(_noticed(judgement, identity, config), judgement.exit, policy)
@@ -90,11 +92,13 @@ def _policy(request: GateRequest) -> RunPolicy:
     return policy if request.baseline is None else shadow_policy(policy, request.requests)
 
 
-def _unreadable(test: TestFile, request: GateRequest, policy: RunPolicy) -> HookResult:
+def _unreadable(test: TestFile, request: GateRequest, policy: RunPolicy, switch: KillSwitch) -> HookResult:
     """Where the test may be enforced, a file whose declarations cannot be read must not let it pass."""
     config = request.config
     identity = SeriesIdentity(config.project, test.test_path, request.backend or "", request.suite or "")
-    enforced = request.baseline is None and may_enforce(test.test_path, config.enforcement, request.environment)
+    enforceable = request.baseline is None and may_enforce(test.test_path, config.enforcement, request.environment)
+    notice = switch.thrown() if enforceable else None
+    enforced = enforceable and notice is None
     more = f" (and {len(test.problems) - 1} more)" if len(test.problems) > 1 else ""
     verdict = Verdict(
         "not_judged",
@@ -102,6 +106,7 @@ def _unreadable(test: TestFile, request: GateRequest, policy: RunPolicy) -> Hook
         config.gate,
         reason=f"{test.problems[0]}{more}",
         mode="enforced" if enforced else "shadow",
+        warnings=() if notice is None else (notice,),
     )
     return HookResult(verdict, JobExit.UNUSABLE if enforced else JobExit.FINE, policy, test.problems)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import traceback
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -13,6 +12,8 @@ from pathlib import Path
 from driftgate.config.model import Config
 from driftgate.harness.differences import differences, last_trusted_run
 from driftgate.harness.enforcement import mode_of, rejects
+from driftgate.harness.history_access import OpenHistory
+from driftgate.harness.kill_switch import KillSwitch
 from driftgate.harness.known_past import KnownPast, StoredPast
 from driftgate.harness.merge import merge_attempt, write_merged
 from driftgate.harness.new_run import new_run
@@ -30,7 +31,6 @@ from store.contract import MetricHistoryStore, StoredRun
 from store.errors import StoreError, StoreUnavailable
 from store.replaying import replay_run
 
-OpenHistory = Callable[[], AbstractContextManager[MetricHistoryStore]]
 OpenPast = Callable[[], KnownPast]
 LARGEST_SEED = 2**63 - 1
 
@@ -67,10 +67,12 @@ def judge(attempt: Judgeable, config: Config, open_history: OpenHistory) -> Judg
     """
     if not attempt.specs:
         return unjudged(attempt, config, NO_DECLARATION)
+    switch = KillSwitch(attempt.identity.project, open_history)
     try:
-        return _judged(attempt, config, open_history)
+        judgement = _judged(attempt, config, open_history, switch)
     except Exception as error:  # noqa: BLE001 - a crash of the gate must not fail a test that passed
-        return _outage(attempt, config, error)
+        judgement = _outage(attempt, config, error)
+    return _spared(judgement, switch)
 
 
 def judge_in_shadow(attempt: Judgeable, config: Config, open_past: OpenPast) -> Judgement:
@@ -91,13 +93,22 @@ def unjudged(attempt: Judgeable, config: Config, reason: str) -> Judgement:
     return Judgement(verdict, JobExit.FINE)
 
 
-def _judged(attempt: Judgeable, config: Config, open_history: OpenHistory) -> Judgement:
+def _judged(attempt: Judgeable, config: Config, open_history: OpenHistory, switch: KillSwitch) -> Judgement:
     record = merge_attempt(attempt.records)
     notices = _keep_merged(record, attempt.records)
     with open_history() as store:
         reader = _Witness(StoredPast(store))
-        judgement = _compared(attempt, config, record, notices, reader)
+        judgement = _spared(_compared(attempt, config, record, notices, reader), switch, store)
         return _stored(judgement, reader.history, attempt, config, store) if attempt.writes else judgement
+
+
+def _spared(judgement: Judgement, switch: KillSwitch, store: MetricHistoryStore | None = None) -> Judgement:
+    """In shadow where the job would fail and the store's switch is thrown; else as it is."""
+    notice = None if judgement.exit is JobExit.FINE else switch.thrown(store)
+    if notice is None:
+        return judgement
+    told = tuple(one for one in judgement.verdict.warnings if one != notice)
+    return Judgement(replace(judgement.verdict, mode="shadow", warnings=(*told, notice)), JobExit.FINE)
 
 
 def _compared(

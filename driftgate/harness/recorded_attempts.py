@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from driftgate.harness.attempts import AttemptResult
-from driftgate.harness.judgement import OpenHistory, reason_of
+from driftgate.harness.history_access import OpenHistory
+from driftgate.harness.judgement import reason_of
 from gate.identity import SeriesIdentity
 from gate.provenance import Provenance
 from store.contract import Attempt

@@ -13,9 +13,9 @@ from typing import Protocol
 from driftgate.config.model import Config
 from driftgate.harness.attempts import AttemptResult, Conditions, Runnable, run_attempt
 from driftgate.harness.file_judgement import FileJudge
-from driftgate.harness.history_access import configured_history
+from driftgate.harness.history_access import OpenHistory, configured_history
 from driftgate.harness.interruption import Interruption
-from driftgate.harness.judgement import Judgeable, Judgement, OpenHistory, judge, unjudged
+from driftgate.harness.judgement import Judgeable, Judgement, judge, unjudged
 from driftgate.harness.outcome import JobExit, combined
 from driftgate.harness.plan_notice import PlanNotice
 from driftgate.harness.policy import RunPolicy
