@@ -13,8 +13,10 @@ import orjson
 from driftgate.harness.report_json import read_run
 from driftgate.harness.reported import ReportedRun
 from driftgate.harness.run_markdown import Detail, told
+from driftgate.harness.run_report import verdict_text
 from gate.errors import DriftgateError
 from gate.identity import SeriesIdentity
+from gate.outline import headline
 
 LARGEST_BYTES = 256 << 20
 
@@ -113,6 +115,9 @@ def _tellable(run: ReportedRun) -> ReportedRun:
     """The run, if every report on it can be written: a file that cannot be told must not keep others from it."""
     try:
         list(told(run.tests, run.not_run, run.skipped, Detail()))
+        for test in run.tests:
+            verdict_text(test.verdict)
+            headline(test.verdict)
     except Exception as error:
         raise DriftgateError(f"is no report of driftgate run: {type(error).__name__} {error}") from error
     return run

@@ -99,15 +99,31 @@ def test_a_report_that_is_lost_is_told(left, made, tmp_path, content, kind, word
         assert "bad.json" in text
 
 
-def test_a_report_that_cannot_be_told_keeps_no_other_from_it(left, made):
-    """A document of the right shape with wrong numbers inside is damaged, not a crash."""
-    path = left("bad.json", made.drifted("a"))
-    document = json.loads(path.read_bytes())
-    document["tests"][0]["verdict"]["policy"]["anchor_runs"] = "many"
-    path.write_text(json.dumps(document))
-    report = merged([path, left("good.json", made.report("b"))])
-    assert kinds(report) == [("damaged", "bad.json")]
-    assert [test.identity.test_path for test in report.tests] == ["b"]
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("policy", "anchor_runs"), "many"),
+        (("specs", 0, "epoch_id"), []),
+        (("verdict",), True),
+        (("reason",), 7),
+        (("mode",), None),
+        (("warnings",), [{"kind": 1, "text": None, "metric_key": 2}]),
+    ],
+)
+def test_a_report_that_cannot_be_told_keeps_no_other_from_it(left, made, path, value):
+    """A document of the right shape with wrong values inside is damaged or told, never a crash."""
+    bad = left("bad.json", made.report("a", made.attempt(kind="fail"), judged=made.verdict()))
+    document = json.loads(bad.read_bytes())
+    at = document["tests"][0]["verdict"]
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    bad.write_text(json.dumps(document))
+    report = merged([bad, left("good.json", made.report("b"))])
+    assert kinds(report) in ([("damaged", "bad.json")], [])
+    assert "b" in [test.identity.test_path for test in report.tests]
+    for tell in (ci_report_text, summary_markdown, ci_report_json):
+        assert tell(report)
 
 
 def test_a_copy_counts_once(left, made, tmp_path):
