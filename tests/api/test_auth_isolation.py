@@ -1,7 +1,5 @@
 """Another project's rows do not exist: neither by their ids nor in any list."""
 
-from urllib.parse import urlencode
-
 import pytest
 from fastapi.routing import iter_route_contexts
 
@@ -10,17 +8,35 @@ from api.callers import scope_of
 from api.settings import ServiceSettings
 from store.contract import RunFilter
 
-QUERIES = {
-    "/v1/baselines": ("test_path", "backend", "suite"),
-    "/v1/history": ("test_path", "backend", "suite", "metric_key"),
+SERIES = {"test_path": "tests/test_ppo.py", "backend": "cuda", "suite": "nightly-8-gpu"}
+AT = "2024-01-09T00:00:00Z"
+BODIES = {
+    "/v1/attempts": lambda series: {
+        "attempts": [
+            {"series": series, "test_attempt": 1, "attempt_class": "pass", "duration_s": 1.0, "started_at": AT}
+        ]
+    },
+    "/v1/evaluate": lambda series: {"series": series, "declarations": [], "record": ""},
+    "/v1/history:query": lambda series: {"series": series, "specs": []},
+    "/v1/runs": lambda series: {
+        "series": series,
+        "created_at": AT,
+        "series_values": [],
+        "provenance": {"ci_run_id": 9, "ci_run_attempt": 1, "test_attempt": 1},
+    },
 }
-"""What these cannot be asked without."""
+"""By path, a body that names a series, and with it a project."""
+
+
+def application():
+    app = create_app(ServiceSettings("sqlite://"))
+    app.state.service.store.close()
+    return app
 
 
 def guarded():
     """(method, path) of every route that needs a scope."""
-    app = create_app(ServiceSettings("sqlite://"))
-    app.state.service.store.close()
+    app = application()
     contexts = [one for one in iter_route_contexts(app.routes) if scope_of(one.original_route)]
     return sorted((method, one.path) for one in contexts for method in one.methods)
 
@@ -58,12 +74,12 @@ def test_by_id(client, stored, bearer, method, path):
 
 
 @pytest.mark.parametrize("path", LISTS)
-def test_in_lists(client, stored, judging, bearer, path):
-    """Whoever asks for another project sees none of its ids."""
-    identity = judging.IDENTITY
-    named = {**{name: getattr(identity, name) for name in ("test_path", "backend", "suite")}, "metric_key": "loss"}
-    target = f"{path}?{urlencode({name: named[name] for name in QUERIES.get(path, ())})}"
-    answer = client.get(target, headers=bearer("read", project="other"))
+def test_in_lists(client, stored, bearer, path):
+    """Whoever asks for another project sees none of its ids, though every required name is one that is there."""
+    described = client.app.openapi()["paths"].get(path, {"get": {}})["get"].get("parameters", ())
+    named = SERIES | {"metric_key": "loss"}
+    query = {one["name"]: named[one["name"]] for one in described if one["required"]}
+    answer = client.get(path, params=query, headers=bearer("read", project="other"))
     assert answer.status_code in (200, 404)
     assert not [one for one in stored.values() if one in answer.text]
 
@@ -75,6 +91,40 @@ def test_lists_show_the_own(client, stored, bearer):
     assert stored["epoch_id"] in client.get("/v1/epochs", headers=own).text
     assert client.get("/v1/series", headers=own).json()["series"] != []
     assert client.get("/v1/series", headers=bearer("read", project="other")).json()["series"] == []
+
+
+def test_bodies_that_name_a_project():
+    """The table of them is whole: a route that is added to them fails here."""
+    schema = application().openapi()
+
+    def reaches(node):
+        if isinstance(node, list):
+            return any(map(reaches, node))
+        if not isinstance(node, dict):
+            return False
+        name = node.get("$ref", "").rpartition("/")[2]
+        return name == "SeriesBody" or any(map(reaches, (schema["components"]["schemas"].get(name), *node.values())))
+
+    found = {
+        path
+        for path, methods in schema["paths"].items()
+        if any(reaches(operation.get("requestBody")) for operation in methods.values())
+    }
+    assert found == set(BODIES) & set(schema["paths"])
+    assert found
+
+
+@pytest.mark.parametrize("path", [path for method, path in guarded() if method == "POST" and path in BODIES])
+def test_in_bodies(client, store, stored, bearer, path):
+    """Another project's series in a body is not there, and nothing is written; the own may be named."""
+    scope = "read" if path in ("/v1/evaluate", "/v1/history:query") else "write"
+    body = BODIES[path](SERIES | {"project": "default"})
+    before = store.list_runs("default", RunFilter())
+    answer = client.post(path, json=body, headers=bearer(scope, project="other"))
+    assert (answer.status_code, "no project 'default'" in answer.json()["detail"]) == (404, True)
+    assert store.list_runs("default", RunFilter()) == before
+    assert store.list_series("other") == []
+    assert client.post(path, json=body, headers=bearer(scope)).status_code in (200, 201)
 
 
 @pytest.mark.parametrize("selector", ["run_id", "ci_run_id"])
