@@ -29,6 +29,7 @@ def _load(name: str):
 
 
 servers = _load("servers")
+identity_issuer = _load("identity_issuer")
 service_process = _load("service_process")
 
 
@@ -100,3 +101,10 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., service_process.ServiceProce
     yield start
     for one in started:
         one.kill()
+
+
+@pytest.fixture
+def issuer() -> Iterator[identity_issuer.Issuer]:
+    """A CI service that signs identity tokens."""
+    with identity_issuer.running_issuer() as running:
+        yield running
