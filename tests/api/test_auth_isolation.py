@@ -110,11 +110,10 @@ def test_bodies_that_name_a_project():
         for path, methods in schema["paths"].items()
         if any(reaches(operation.get("requestBody")) for operation in methods.values())
     }
-    assert found == set(BODIES) & set(schema["paths"])
-    assert found
+    assert {"/v1/runs", "/v1/history:query"} <= found <= set(BODIES)
 
 
-@pytest.mark.parametrize("path", [path for method, path in guarded() if method == "POST" and path in BODIES])
+@pytest.mark.parametrize("path", sorted({path for method, path in guarded() if method == "POST"} & set(BODIES)))
 def test_in_bodies(client, store, stored, bearer, path):
     """Another project's series in a body is not there, and nothing is written; the own may be named."""
     scope = "read" if path in ("/v1/evaluate", "/v1/history:query") else "write"
