@@ -81,6 +81,8 @@ def create_app(settings: ServiceSettings) -> FastAPI:
         version=driftgate.__version__,
         summary="Histories of training metrics: baselines, verdicts, trust.",
         lifespan=lifespan,
+        redirect_slashes=False,  # a path that ends in / is another one
+        responses=problems.IN_OPENAPI,
         openapi_url=None,  # routes.documents gives it to those who may read
     )
     service = app.state.service = Service(settings, store)

@@ -19,6 +19,35 @@ RETRY_AFTER_S = 5
 _MOST_MISTAKES = 20
 
 
+IN_OPENAPI: dict[int | str, dict[str, Any]] = {
+    "default": {
+        "description": "Refused, or failed: RFC 9457 problem details",
+        "content": {
+            MEDIA_TYPE: {
+                "schema": {
+                    "type": "object",
+                    "required": ["type", "title", "status", "detail"],
+                    "properties": {
+                        "type": {"type": "string"},
+                        "title": {"type": "string"},
+                        "status": {"type": "integer"},
+                        "detail": {"type": "string", "description": "One line: what, where, what to do."},
+                        "errors": {
+                            "type": "array",
+                            "items": {
+                                "type": "object",
+                                "properties": {"in": {"type": "string"}, "text": {"type": "string"}},
+                            },
+                        },
+                    },
+                }
+            }
+        },
+    }
+}
+"""What every route may answer instead."""
+
+
 class Refused(DriftgateError):
     """A request that is answered with ``status``; the message is for whoever sent it."""
 

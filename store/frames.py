@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sqlalchemy import Connection
 
-from store.metric_rows import COLUMNS, MetricQuery, metric_rows
+from store.metric_rows import COLUMNS, MetricQuery, MetricRow, metric_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +31,7 @@ def metric_history(connection: Connection, query: MetricQuery) -> pd.DataFrame:
     return values_frame(metric_rows(connection, query), query.step)
 
 
-def values_frame(rows: Sequence[Any], step: int | None) -> pd.DataFrame:
+def values_frame(rows: Sequence[MetricRow], step: int | None) -> pd.DataFrame:
     """One row per value of ``rows``, as `store.metric_rows` reads them; of ``step`` alone where one is given."""
     import pandas as pd  # noqa: PLC0415 - half a second that only callers of this function should pay
 
@@ -43,6 +44,21 @@ def values_frame(rows: Sequence[Any], step: int | None) -> pd.DataFrame:
     columns["value"] = np.concatenate([np.empty(0), *(np.array(row.values, np.float64) for row in rows)])
     frame = pd.DataFrame(columns, columns=list(COLUMNS))
     return frame if step is None else frame[frame["step"] == step].reset_index(drop=True)
+
+
+def records_frame(records: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """The same of values that came as records, one per value, with times in ISO 8601."""
+    import pandas as pd  # noqa: PLC0415 - as above
+
+    kinds = {**PER_ROW, "step": "int64", "value": "float64"}
+    columns = {
+        name: pd.Series([_moment(name, record[name]) for record in records], dtype=kinds[name]) for name in COLUMNS
+    }
+    return pd.DataFrame(columns, columns=list(COLUMNS))
+
+
+def _moment(name: str, value: Any) -> Any:
+    return datetime.fromisoformat(value) if name == "created_at" else value
 
 
 def frame_csv(frame: pd.DataFrame) -> bytes:

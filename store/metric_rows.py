@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -34,6 +34,24 @@ OF_ROW = tuple(name for name in COLUMNS if name not in ("step", "value"))
 
 
 @dataclass(frozen=True, slots=True)
+class MetricRow:
+    """The values of one gate spec in one run, and what a reader of values wants to know of the run. ``trusted`` and
+    ``superseded`` are the run's, as they stand now.
+    """
+
+    run_id: str
+    created_at: datetime
+    steps_key: str
+    constraint_key: str
+    trusted: bool
+    superseded: bool
+    commit_sha: str | None
+    ci_run_id: int | None
+    steps: Sequence[int]
+    values: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
 class MetricQuery:
     """A metric of a series; at one step, and in runs created at or after ``since``, where these are given."""
 
@@ -43,26 +61,31 @@ class MetricQuery:
     since: datetime | None = None
 
 
-def metric_rows(connection: Connection, query: MetricQuery) -> list[Any]:
-    """Each with the columns of `OF_ROW`, ``steps`` and ``values``; oldest first, by (created_at, order of arrival)."""
-    return list(connection.execute(_select_rows(connection.dialect.name, query), address(query.identity)))
+def metric_rows(connection: Connection, query: MetricQuery) -> list[MetricRow]:
+    """Oldest first, by (created_at, order of arrival)."""
+    rows = connection.execute(_select_rows(connection.dialect.name, query), address(query.identity))
+    return [_metric_row(row) for row in rows]
 
 
-def metric_page(connection: Connection, query: MetricQuery, limit: int, after: Place | None) -> Page[Any]:
+def metric_page(connection: Connection, query: MetricQuery, limit: int, after: Place | None) -> Page[MetricRow]:
     """At most ``limit`` rows, and fewer where they hold `MAX_PAGE_VALUES` values."""
     chosen = _select_page(connection.dialect.name, query, limit, after)
     rows = connection.execute(chosen, address(query.identity)).all()
     total = rows[0].found if rows else 0
-    return page_of(rows, limit, lambda row: row, lambda row: (row.created_at, row.run_seq, row.gate_spec_id), total)
+    return page_of(rows, limit, _metric_row, lambda row: (row.created_at, row.run_seq, row.gate_spec_id), total)
 
 
-def value_records(rows: Iterable[Any], step: int | None) -> Iterator[dict[str, Any]]:
+def value_records(rows: Iterable[MetricRow], step: int | None) -> Iterator[dict[str, Any]]:
     """One record per value, with the columns of `COLUMNS`; of ``step`` alone where one is given."""
     for row in rows:
         facts = {name: getattr(row, name) for name in OF_ROW}
         for at, value in zip(row.steps, row.values, strict=True):
             if step in (None, at):
                 yield {name: at if name == "step" else value if name == "value" else facts[name] for name in COLUMNS}
+
+
+def _metric_row(row: Any) -> MetricRow:
+    return MetricRow(**{name: getattr(row, name) for name in (*OF_ROW, "steps", "values")})
 
 
 def _select_rows(dialect: str, query: MetricQuery) -> Select[Any]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from store import attempt_rows, epoch_rows, listing, metric_rows, series_listing
 from store.checks import check_limit
 from store.connections import Connections
 from store.contract import Attempt, AttemptFilter, Epoch, RunFilter, SeriesSummary, StoredRun, TrustEvent
-from store.metric_rows import MetricQuery
+from store.metric_rows import MetricQuery, MetricRow
 from store.paging import Page, Place
 from store.stored import SeriesFilter
 
@@ -49,7 +47,7 @@ class Pages:
         check_limit(limit)
         return self._read(lambda connection: listing.trust_events_page(connection, project, run_id, limit, after))
 
-    def metric(self, query: MetricQuery, limit: int, after: Place | None = None) -> Page[Any]:
+    def metric(self, query: MetricQuery, limit: int, after: Place | None = None) -> Page[MetricRow]:
         """Rows of `store.metric_rows`, oldest first: all values of ``limit`` rows, fewer rows where these are many."""
         check_limit(limit)
         return self._read(lambda connection: metric_rows.metric_page(connection, query, limit, after))

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
 from store.checks import MAX_INTEGER
@@ -54,7 +54,10 @@ def _plain(part: Any) -> str | int:
 
 
 def _moment(part: str | int) -> datetime:
-    return datetime.fromisoformat(_text(part)).astimezone(UTC)
+    at = datetime.fromisoformat(_text(part))
+    if at.utcoffset() != timedelta(0):
+        raise ValueError("the cursor holds no time in UTC")
+    return at
 
 
 def _number(part: str | int) -> int:

@@ -78,6 +78,7 @@ class Written(Answer):
     run_id: str
     trusted: bool
     repeat: bool
+    reason: str | None = Field(description="Why it is not trusted although the gate trusts it.")
 
 
 class JudgedCoordinate(SpecName):

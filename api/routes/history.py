@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from importlib.util import find_spec
 from io import BytesIO
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
@@ -21,7 +21,7 @@ from gate.identity import SeriesIdentity
 from store.documents import history_json
 from store.finding import Chosen, no_history, series_named
 from store.frames import frame_csv, values_frame
-from store.metric_rows import MetricQuery, value_records
+from store.metric_rows import MetricQuery, MetricRow, value_records
 
 router = APIRouter(prefix="/v1", tags=["history"], route_class=StrictRoute)
 
@@ -76,7 +76,7 @@ def _check_format(name: str) -> None:
         raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, text)
 
 
-def _as_file(name: str, rows: Sequence[Any], step: int | None, headers: dict[str, str]) -> Response:
+def _as_file(name: str, rows: Sequence[MetricRow], step: int | None, headers: dict[str, str]) -> Response:
     frame = values_frame(rows, step)
     if name == "csv":
         return Response(frame_csv(frame), headers=headers, media_type=CSV)

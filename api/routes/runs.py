@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Annotated
 
@@ -15,10 +16,13 @@ from api.problems import Refused
 from api.responses import json_response
 from api.service import Reading, Store
 from api.strict_requests import StrictRoute
+from gate.errors import DriftgateError
+from gate.verdict import Written
 from gate.verdict_json import to_json
 from gate.wording import shown
 from store.contract import RunFilter
 from store.documents import run_list_json, run_page_json
+from store.errors import StoreUnavailable
 from store.replaying import replay_run
 
 router = APIRouter(prefix="/v1", tags=["runs"], route_class=StrictRoute)
@@ -63,7 +67,15 @@ def show_run(access: Reading, store: Store, run_id: RunId) -> Response:
 @router.get("/runs/{run_id}/verdict", responses={200: {"model": Verdict}}, response_model=None)
 def show_verdict(access: Reading, store: Store, run_id: RunId) -> Response:
     """What the gate said of a run, coordinate by coordinate, made again from the rows that it was judged by."""
-    return json_response(to_json(replay_run(store, access.project, _known_form(run_id, access.project)).verdict))
+    try:
+        found = replay_run(store, access.project, _known_form(run_id, access.project))
+    except StoreUnavailable:
+        raise
+    except DriftgateError as error:
+        raise Refused(HTTPStatus.NOT_FOUND, str(error)) from error
+    run = found.run
+    written = Written(run.run_id, run.trusted, repeat=False, reason=run.untrusted_reason)
+    return json_response(to_json(replace(found.verdict, written=written)))
 
 
 def _known_form(run_id: str, project: str) -> str:

@@ -46,8 +46,18 @@ def bearer(store):
 @pytest.fixture(scope="session")
 def judging():
     """Runs judged by the gate before they are written."""
-    path = Path(__file__).parents[1] / "store" / "judging.py"
-    spec = importlib.util.spec_from_file_location("_api_judging", path)
+    return _of_the_store("judging")
+
+
+@pytest.fixture(scope="session")
+def build():
+    """Small runs."""
+    return _of_the_store("builders")
+
+
+def _of_the_store(name):
+    path = Path(__file__).parents[1] / "store" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"_api_{name}", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
