@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any, get_args
+
 from prometheus_client import CollectorRegistry, Counter, Histogram, Info, PlatformCollector, ProcessCollector
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 import driftgate
+from gate.verdict import Outcome
+from store.stored import StoredRun
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_OUTCOMES = get_args(Outcome)
 _BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
@@ -45,13 +50,19 @@ class Metrics:
         self._requests.labels(method, route, str(status)).inc()
         self._durations.labels(method, route).observe(duration_s)
 
-    def run_written(self, outcome: str) -> None:
-        """``outcome``: ``trusted``, ``untrusted``, ``repeat`` or ``conflict``."""
-        self._runs.labels(outcome).inc()
+    def run_stored(self, run: StoredRun) -> None:
+        """With its verdict, unless it is a repeat and was judged before."""
+        if run.repeat:
+            self._runs.labels("repeat").inc()
+            return
+        self._runs.labels("trusted" if run.trusted else "untrusted").inc()
+        self.verdict(run.verdict.get("verdict"))
 
-    def verdict(self, outcome: str) -> None:
-        """``outcome``: ``trusted``, ``not_trusted`` or ``not_judged``."""
-        self._verdicts.labels(outcome).inc()
+    def run_in_conflict(self) -> None:
+        self._runs.labels("conflict").inc()
+
+    def verdict(self, outcome: Any) -> None:
+        self._verdicts.labels(outcome if outcome in _OUTCOMES else "other").inc()
 
     def store_error(self, error: Exception) -> None:
         self._store_errors.labels(type(error).__name__).inc()

@@ -53,6 +53,7 @@ def evaluate(asked: Evaluation, request: Request, access: Reading, store: Store)
         reader=store,
         provenance=asked.provenance.provenance(),
     )
+    service.metrics.verdict(verdict.outcome)
     return json_response(to_json(verdict))
 
 

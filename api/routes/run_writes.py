@@ -14,6 +14,7 @@ from api.projects import own_project
 from api.responses import json_response
 from api.service import Service, Store, Writing
 from api.strict_requests import StrictRoute
+from store.errors import StoreConflict
 from store.wire_runs import stored_run_json
 
 router = APIRouter(prefix="/v1", tags=["gate"], route_class=StrictRoute)
@@ -37,7 +38,12 @@ def write_run(
     run = replace(run, idempotency_key=_key(run.idempotency_key, idempotency_key))
     run = replace(run, provenance=reconcile(run.provenance, access.caller.claims))
     service: Service = request.app.state.service
-    stored = store.write_judged_run(run, service.settings.policy, held_back(run.provenance, access.caller))
+    try:
+        stored = store.write_judged_run(run, service.settings.policy, held_back(run.provenance, access.caller))
+    except StoreConflict:
+        service.metrics.run_in_conflict()
+        raise
+    service.metrics.run_stored(stored)
     return json_response(stored_run_json(stored), HTTPStatus.OK if stored.repeat else HTTPStatus.CREATED)
 
 

@@ -80,13 +80,13 @@ def test_two_ids_are_none(client):
 
 @pytest.fixture
 def failing(client, monkeypatch):
-    """Has every read of the store end in an error."""
+    """Has every call of the store end in an error."""
 
     def fail(error):
-        def read(work):
+        def run(*_):
             raise error
 
-        monkeypatch.setattr(client.app.state.service.store._connections, "read", read)
+        monkeypatch.setattr(client.app.state.service.store._connections, "_run", run)
 
     return fail
 

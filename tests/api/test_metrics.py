@@ -5,6 +5,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 import driftgate
 from store.errors import StoreUnavailable
+from store.wire_runs import new_run_json
 
 
 @pytest.fixture
@@ -55,20 +56,37 @@ def test_requests_by_template_and_status(client, samples, bearer):
     assert requests(samples())["GET", "/metrics", "200"] == 1
 
 
-def test_what_else_is_told(client, samples, monkeypatch):
-    """The version, the process, runs and verdicts by outcome, and what the store failed."""
-    service = client.app.state.service
-    service.metrics.run_written("trusted")
-    service.metrics.verdict("not_trusted")
+def test_runs_and_verdicts_by_outcome(client, samples, bearer, store, judging):
+    """Trusted or not as it is stored, repeats, conflicts; a repeat has no verdict of its own."""
+    nights = [judging.judged(store, 1, 1.0), judging.judged(store, 2, 1.0), judging.judged(store, 1, 2.0)]
+    headers = bearer("write")
+    answers = [client.post("/v1/runs", headers=headers, json=new_run_json(nights[one])) for one in (0, 0, 1, 2)]
+    assert [answer.status_code for answer in answers] == [201, 200, 201, 409]
+    found = samples()
+    assert {
+        dict(labels)["outcome"]: n for (name, *labels), n in found.items() if name == "driftgate_runs_written_total"
+    } == {
+        "untrusted": 2,
+        "repeat": 1,
+        "conflict": 1,
+    }
+    assert found["driftgate_verdicts_total", ("verdict", "trusted")] == 2
 
-    def gone(work):
+
+def test_what_else_is_told(client, samples, monkeypatch):
+    """The version, the process, verdicts of nobody's making, and what the store failed."""
+    service = client.app.state.service
+    for outcome in ("not_trusted", "made up", None, {}):
+        service.metrics.verdict(outcome)
+
+    def gone(*_):
         raise StoreUnavailable("gone")
 
-    monkeypatch.setattr(service.store._connections, "read", gone)
+    monkeypatch.setattr(service.store._connections, "_run", gone)
     assert client.get("/v1/series").status_code == 503
     found = samples()
-    assert found["driftgate_runs_written_total", ("outcome", "trusted")] == 1
     assert found["driftgate_verdicts_total", ("verdict", "not_trusted")] == 1
+    assert found["driftgate_verdicts_total", ("verdict", "other")] == 3
     assert found["driftgate_store_errors_total", ("kind", "StoreUnavailable")] == 1
     assert found["driftgate_build_info", ("version", driftgate.__version__)] == 1
     assert found["process_resident_memory_bytes",] > 0

@@ -74,7 +74,9 @@ def gate(tmp_path, config, opened):
             folder.mkdir()
             (folder / "1.jsonl").write_text(json.dumps({"metric": "m", "series": [[0, value]]}) + "\n")
         specs = (spec(enforce=enforce),)
-        attempt = Judgeable(IDENTITY, specs, folder, Provenance(), datetime.now(UTC), writes=True, may_enforce=may_enforce)
+        attempt = Judgeable(
+            IDENTITY, specs, folder, Provenance(), datetime.now(UTC), writes=True, may_enforce=may_enforce
+        )
         return judge(attempt, config, opened)
 
     return call
