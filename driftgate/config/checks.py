@@ -30,9 +30,12 @@ def complaints_about(config: Config) -> list[str]:
 
 def _suites(config: Config) -> Iterator[str]:
     for name, suite in config.suites.items():
-        if suite.generation is not None or suite.backend == "cuda":
-            yield from _unknown(("suites", name, "generation"), [suite.generation or ""], config.generations)
-        yield from _unknown(("suites", name, "needs"), suite.needs, config.suites)
+        if suite.backend == "cuda" and suite.generation is None:
+            needed = _valid(config.generations, "generations")
+            yield f"{dotted(('suites', name))}: needs generation, for its backend is cuda; {needed}"
+        named = [] if suite.generation is None else [suite.generation]
+        yield from _unknown(("suites", name, "generation"), named, config.generations, "generations")
+        yield from _unknown(("suites", name, "needs"), suite.needs, config.suites, "[suites]")
     try:
         TopologicalSorter({name: suite.needs for name, suite in config.suites.items()}).prepare()
     except CycleError as error:
@@ -44,7 +47,7 @@ def _roots(config: Config) -> Iterator[str]:
     for root in config.roots:
         if root.default_suite is None:
             continue
-        yield from _unknown(("discovery", "roots"), [root.default_suite], config.suites)
+        yield from _unknown(("discovery", "roots"), [root.default_suite], config.suites, "[suites]")
         suite = config.suites.get(root.default_suite)
         if suite is not None and suite.backend != root.default_backend:
             yield f"discovery.roots: default suite {suite.name} is {suite.backend}, not {root.default_backend}"
@@ -52,7 +55,7 @@ def _roots(config: Config) -> Iterator[str]:
 
 def _cadences(config: Config) -> Iterator[str]:
     for name, cadence in config.cadences.items():
-        yield from _unknown(("cadences", name, "scope"), cadence.scope.all_except, config.labels)
+        yield from _unknown(("cadences", name, "scope"), cadence.scope.all_except, config.labels, "[labels]")
     for field in ("crons", "events", "pr_labels"):
         entered = Counter(entry for cadence in config.cadences.values() for entry in getattr(cadence, field))
         for entry in (entry for entry, count in entered.items() if count > 1):
@@ -61,13 +64,12 @@ def _cadences(config: Config) -> Iterator[str]:
 
 def _requests(config: Config) -> Iterator[str]:
     for label, request in config.requests.scopes.items():
-        yield from _unknown(("requests", "scopes", label, "scope"), request.scope.all_except, config.labels)
+        yield from _unknown(("requests", "scopes", label, "scope"), request.scope.all_except, config.labels, "[labels]")
         only = request.only_generation
-        yield from _unknown(
-            ("requests", "scopes", label, "only_generation"), [only] if only else [], config.generations
-        )
+        key = ("requests", "scopes", label, "only_generation")
+        yield from _unknown(key, [only] if only else [], config.generations, "generations")
     for label, generation in config.requests.generations.items():
-        yield from _unknown(("requests", "generations", label), [generation], config.generations)
+        yield from _unknown(("requests", "generations", label), [generation], config.generations, "generations")
 
 
 def _request_labels(config: Config) -> Iterator[str]:
@@ -95,8 +97,12 @@ def _timeouts(config: Config) -> Iterator[str]:
             yield f"timeouts.{field.name}: {seconds:g} is above timeouts.cap {config.timeouts.cap:g}"
 
 
-def _unknown(key: tuple[str, ...], names: Iterable[str], valid: Iterable[str]) -> Iterator[str]:
+def _unknown(key: tuple[str, ...], names: Iterable[str], valid: Iterable[str], table: str) -> Iterator[str]:
     known = list(valid)
     for name in names:
         if name not in known:
-            yield f"{dotted(key)}: unknown {name!r}{nearest(name, known)}; valid: {listed(known) or 'none'}"
+            yield f"{dotted(key)}: unknown {name!r}{nearest(name, known)}; {_valid(known, table)}"
+
+
+def _valid(names: Iterable[str], table: str) -> str:
+    return f"valid: {listed(names) or f'none; list it in {table}'}"

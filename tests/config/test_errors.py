@@ -19,7 +19,7 @@ MISTAKES = [
     ('[labels]\nall = "All"', "requests: label 'run-ci-all' has more than one meaning; rename one of them"),
     ('[cadences.a]\npr_labels = ["run-on-hopper"]', "requests: label 'run-on-hopper' has more than one meaning"),
     ('[requests]\nbypass_fast_fail = ["go on"]', "requests: 'go on' would be ignored: a label has letters, digits and"),
-    ('[requests.scopes."a\tb"]\nscope = "all"', r"requests: 'a\tb' would be ignored"),
+    ('[requests.scopes."a b"]\nscope = "all"', "requests: 'a b' would be ignored"),
     ("[service]\nx = 1", "service.x: unknown key"),
     # wrong types
     ("project = 3", "project: found 3, expected a non-empty string"),
@@ -92,7 +92,11 @@ MISTAKES = [
         '[suites.a]\nbackend = "cuda"\ngeneration = "hoper"',
         "suites.a.generation: unknown 'hoper' (did you mean 'hopper'?)",
     ),
-    ('[suites.a]\nbackend = "cuda"', "suites.a.generation: unknown ''; valid: hopper, blackwell"),
+    ('[suites.a]\nbackend = "cuda"', "suites.a: needs generation, for its backend is cuda; valid: hopper, blackwell"),
+    (
+        'preset = "none"\n[suites.a]\nbackend = "cuda"\ngeneration = "ampere"',
+        "suites.a.generation: unknown 'ampere'; valid: none; list it in generations",
+    ),
     (
         '[suites.a]\nbackend = "cpu"\nneeds = ["stage-a-cpo"]',
         "suites.a.needs: unknown 'stage-a-cpo' (did you mean 'stage-a",
