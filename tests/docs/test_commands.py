@@ -12,6 +12,7 @@ from driftgate.harness.test_files import read_test_file
 
 SHELL = ("sh", "bash", "console", "shell")
 BLOCK_ENDS = "\x1e"
+FILE_ENDS = "end of the file"
 PROMISED_URL = re.compile(r"postgresql://ci:secret@[\w.-]+/driftgate")
 
 
@@ -59,6 +60,17 @@ def _github(folder):
     }
 
 
+def _scripts(blocks):
+    """One for each block to be run. A file of the page is there from where the page shows it, in its last version."""
+    files = ""
+    for block in blocks:
+        if block.kind == "file":
+            files += f"mkdir -p '{Path(block.detail).parent}'; cat > '{block.detail}' <<'{FILE_ENDS}'\n{block.text}{FILE_ENDS}\n"
+        elif block.kind == "run":
+            yield files + _script(block)
+            files = ""
+
+
 def _script(block):
     """Shell as it stands, steps out of a workflow; an exit code that is promised must come."""
     steps = re.findall(r"- run: (.+)", block.text)
@@ -67,23 +79,13 @@ def _script(block):
     return f"code=0; (\n{text}\n) || code=$?; [ $code = {promised[1]} ]" if promised else text
 
 
-def test_a_story_runs_as_written(story, blocks, shell, tmp_path):
+def test_a_story_runs_as_written(story, blocks, shell):
     """Every block marked to be run succeeds, in the order of the page; what it is shown to print, it prints."""
-    _prepare(blocks, tmp_path)
     setting = "driftgate init" if any("after init" in block.mark for block in blocks) else "true"
-    _, *printed = shell([setting, *map(_script, (block for block in blocks if block.kind == "run"))])
+    _, *printed = shell([setting, *_scripts(blocks)])
     for shown, whole, actual in _promises(blocks, printed):
         assert not [line for line in shown if line not in actual], actual
         assert not whole or shown == actual
-
-
-def _prepare(blocks, folder):
-    """The files that the page shows."""
-    for block in blocks:
-        if block.kind == "file":
-            path = folder / block.detail
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(block.text)
 
 
 def _promises(blocks, printed):
@@ -99,7 +101,8 @@ def _promises(blocks, printed):
 def _masked(text):
     """What differs from run to run is the same: run ids, and times."""
     text = re.sub(r"\b[0-9a-f]{32}\b", "ID", text)
-    return re.sub(r"in \d+\.\d s", "in N s", text).splitlines()
+    text = re.sub(r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ", "TIME", text)
+    return re.sub(r"\b\d+\.\d s\b", "N s", text).splitlines()
 
 
 def test_every_command_shown_is_run_or_says_why_not(page, blocks):
@@ -116,10 +119,12 @@ def test_python_shown_compiles(page, blocks):
 
 
 def test_declarations_shown_are_valid(story, blocks, tmp_path):
-    """Test files on a page are accepted as the harness reads them."""
+    """Test files on a page, in their last version, are accepted as the harness reads them beside the page's driftgate.toml."""
+    files = {tmp_path / block.detail: block.text for block in blocks if block.kind == "file"}
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
     config = load_config(file=None, start=tmp_path, env={}, options={})
-    for block in blocks:
-        if block.kind == "file" and block.language == "python":
-            path = tmp_path / Path(block.detail).name
-            path.write_text(block.text)
+    for path in files:
+        if path.suffix == ".py":
             assert read_test_file(path, tmp_path, config).problems == ()
