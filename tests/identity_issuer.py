@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 
 AUDIENCE = "https://gate.example"
+JOB_SECRET = "of one job"  # noqa: S105 - of a job that is none
 SHA, OTHER_SHA = "ab" * 20, "cd" * 20
 PINNED = {
     "workflow_ref": "octo/repo/.github/workflows/nightly.yml@refs/heads/main",
@@ -24,6 +26,8 @@ PINNED = {
     "repository_owner_id": "65",
 }
 """What a write rule pins."""
+FACTS = {"ci_run_id": 4711, "ci_run_attempt": 2, "tested_sha": SHA}
+"""What an honest job says of itself."""
 CLAIMS = {
     **PINNED,
     "sub": "repo:octo/repo:ref:refs/heads/main",
@@ -56,8 +60,29 @@ class Issuer:
     fetches: int = 0
 
     @property
+    def job(self) -> dict[str, str]:
+        """The variables by which GitHub lets a job ask for its tokens."""
+        url = f"{self.url}/token?api-version=2.0"
+        return {"ACTIONS_ID_TOKEN_REQUEST_URL": url, "ACTIONS_ID_TOKEN_REQUEST_TOKEN": JOB_SECRET}
+
+    @property
     def keys_url(self) -> str:
         return f"{self.url}/.well-known/jwks"
+
+    def service(self, url: str) -> Any:
+        """Settings of a service that lets in nobody but the jobs of one repository: its schedule writes."""
+        from api.jwks import IssuerKeys
+        from api.oidc import IdentityRule, IdentityTokens, Issuer
+        from api.settings import ServiceSettings
+        from driftgate.config.service import PROVIDERS
+
+        rules = (
+            IdentityRule("nightly", "default", "write", PINNED, frozenset({"schedule"}), "nightly"),
+            IdentityRule("readers", "default", "read", {"repository_id": PINNED["repository_id"]}),
+        )
+        github, keys = PROVIDERS["github"], IssuerKeys(self.keys_url, allow_http=True)
+        known = Issuer(self.url, AUDIENCE, keys, github.event_claim, github.provenance, github.actor, rules)
+        return ServiceSettings(url, open_reading=False, verify_identity_token=IdentityTokens([known]))
 
     def document(self) -> bytes:
         rows = [key(kid).as_dict(private=False) for kid in self.served]
@@ -81,9 +106,15 @@ def running_issuer() -> Iterator[Issuer]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            issuer.fetches += 1
-            body = issuer.document()
-            self.send_response(issuer.status)
+            asked = urlsplit(self.path)
+            status, body = issuer.status, issuer.document()
+            if asked.path == "/token":
+                known = self.headers["Authorization"] == f"Bearer {JOB_SECRET}"
+                status, audience = (200 if known else 401), parse_qs(asked.query).get("audience", ["none"])[0]
+                body = json.dumps({"count": 1, "value": issuer.token(aud=audience)}).encode()
+            else:
+                issuer.fetches += 1
+            self.send_response(status)
             self.send_header("Location", "/elsewhere")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
