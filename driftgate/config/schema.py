@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from driftgate.config.values import Parser, RefusedValueError
-from gate.wording import listed, nearest, shown
+from driftgate.config.values import Parser, RefusedValueError, text
+from gate.wording import listed, nearest, printable, shown
 
 Table = Mapping[str, "Parser | Table"]
 """Key to parser, or to a table below it. The key ``*`` stands for names that the user chooses: a row each."""
@@ -28,7 +28,7 @@ class Entry:
 
 def dotted(path: KeyPath) -> str:
     """The key as TOML writes it: parts that are no bare keys stand in quotes."""
-    return ".".join(part if BARE_KEY.fullmatch(part) else f'"{part}"' for part in path)
+    return ".".join(part if BARE_KEY.fullmatch(part) else f'"{printable(part)}"' for part in path)
 
 
 def read_table(document: Mapping[str, Any], table: Table, source: str) -> tuple[dict[KeyPath, Entry], list[str]]:
@@ -49,7 +49,10 @@ def _leaves(
     for key, value in document.items():
         path = (*above, key)
         expected = table.get(key) or table.get(ANY_NAME)
-        if expected is None:
+        refused = _refused_name(key) if ANY_NAME in table else None
+        if refused is not None:
+            complaints.append(f"{dotted(above)}: name: {refused}")
+        elif expected is None:
             complaints.append(f"{dotted(path)}: unknown key{nearest(key, table)}; valid: {listed(table)}")
         elif callable(expected):
             yield path, value, expected
@@ -59,6 +62,15 @@ def _leaves(
             if ANY_NAME in table:
                 yield path, None, None
             yield from _leaves(value, expected, path, complaints)
+
+
+def _refused_name(name: str) -> RefusedValueError | None:
+    """Names of rows reach logs, reports and outputs of workflows, as other texts do."""
+    try:
+        text(name)
+    except RefusedValueError as error:
+        return error
+    return None
 
 
 def _contents(table: Table) -> str:
