@@ -70,7 +70,7 @@ def _form(option: Option) -> Mapping[str, Any]:
 def _config(common: Mapping[str, Any]) -> Config:
     file = common["config_file"]
     options = {"store.url": common["db"], "project": common["project"]}
-    return load_config(file=file and Path(file), start=Path.cwd(), env=os.environ, options=options)
+    return load_config(file=None if file is None else Path(file), start=Path.cwd(), env=os.environ, options=options)
 
 
 if __name__ == "__main__":

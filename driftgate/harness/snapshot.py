@@ -73,7 +73,7 @@ def _content(folder: Path, name: PurePosixPath) -> bytes:
     try:
         return read_below(folder, name, LARGEST_FILE_BYTES)
     except NotRegular as error:
-        reason = f"is {error}, which is not followed in an untrusted checkout; name a regular file"
+        reason = f"is {error}; of an untrusted checkout only regular files are read"
     except FileNotFoundError:
         raise
     except OSError as error:

@@ -78,6 +78,7 @@ SAME = [
     ("--shard", "2/2"),
     ("--label", "megatrom"),
     ("--config", "missing.toml"),
+    ("--config", ""),
     ("--snapshot", "."),
     ("--durations", "missing.json"),
     ("--github-output",),

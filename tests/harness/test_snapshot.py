@@ -220,7 +220,7 @@ def link(checkout, name, target):
 @pytest.mark.parametrize(
     ("name", "target", "words"),
     [
-        (NAME, "moved", f"{NAME}: is a symbolic link, which is not followed in an untrusted checkout"),
+        (NAME, "moved", f"{NAME}: is a symbolic link; of an untrusted checkout only regular files are read"),
         (NAME, "/dev/zero", f"{NAME}: is a symbolic link"),
         ("tests/e2e", "moved", f"{NAME}: is below a symbolic link"),
         ("tests", "moved", f"{NAME}: is below a symbolic link"),
@@ -279,7 +279,7 @@ def test_the_checkout_is_a_folder_of_its_own(checkout, tmp_path):
     ("make", "words"),
     [
         (Path.exists, "is not in the checkout"),
-        (Path.mkdir, "is a directory, which is not followed"),
+        (Path.mkdir, "is a directory; of an untrusted checkout only regular"),
         (os.mkfifo, "is a FIFO"),
         (lambda path: (path.mkdir(), path.rmdir(), path.parent.rmdir(), path.parent.touch()), "cannot be read (Not a dir"),
     ],
