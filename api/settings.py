@@ -14,7 +14,8 @@ PORT = 8321
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 IdentityVerifier = Callable[[str], Caller]
-"""Who bears this identity token of a CI service. Raises `api.problems.Refused` (401), never repeating the token."""
+"""Who bears this identity token of a CI service. Raises `api.problems.Refused` (401; 403: nobody let
+in here; 503: cannot be told now), never repeating the token."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ import time
 import pytest
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.hashes import SHA256
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from identity_issuer import AUDIENCE, CLAIMS, OTHER_SHA, PINNED, SHA, key
 from joserfc import jwt
 from joserfc.jwk import RSAKey
@@ -19,6 +21,17 @@ from api.problems import Refused
 from driftgate.config.service import PROVIDERS
 from gate.provenance import Provenance
 
+
+def encoded(value):
+    return in_base64(json.dumps(value).encode())
+
+
+def in_base64(content):
+    return base64.urlsafe_b64encode(content).decode().rstrip("=")
+
+
+scalars = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=10), st.just("RS256"))
+json_parts = st.dictionaries(st.sampled_from(["alg", "kid", "iss", "aud", "exp", "crit", "b64"]), scalars).map(encoded)
 GITHUB = PROVIDERS["github"]
 NIGHTLY = IdentityRule("nightly", "miles", "write", PINNED, frozenset({"schedule"}), "nightly")
 READERS = IdentityRule("readers", "miles", "read", {"repository_id": "74"})
@@ -238,6 +251,33 @@ class TestSoundness:
         verify = verifier()
         assert {verify(issuer.token(kid)).scope for kid in ("first", "second")} == {"write"}
 
+    def test_no_letter_of_what_is_signed_can_change(self, verifier, issuer):
+        """Whichever it is, and whatever it becomes."""
+        verify, token = verifier(), issuer.token()
+        end = token.rindex(".")
+
+        @given(st.integers(0, end - 1), st.sampled_from("AZaz09-_.{\u00e9"))
+        @settings(max_examples=60)
+        def holds(place, letter):
+            changed = f"{token[:place]}{letter}{token[place + 1 :]}"
+            if changed != token:
+                assert refusal(verify, changed)[0] == 401
+
+        holds()
+        assert verify(token).scope == "write"
+
+    def test_no_text_is_anything_but_refused(self, verifier):
+        """Whatever it decodes to, no error of ours comes out."""
+        verify = verifier()
+        part = st.one_of(st.text(max_size=40), st.binary(max_size=40).map(in_base64), json_parts)
+
+        @given(st.lists(part, max_size=4))
+        @settings(max_examples=150)
+        def holds(parts):
+            assert refusal(verify, ".".join(parts))[0] == 401
+
+        holds()
+
 
 class TestRules:
     @pytest.mark.parametrize("event", EVENTS)
@@ -360,14 +400,6 @@ def test_gitlab(issuer, verifier):
     )
     for changed in ({"pipeline_source": "merge_request_event"}, {"ref_protected": "false"}, {"project_id": "23"}):
         assert refusal(verify, issuer.token(**claims | changed))[0] == 403
-
-
-def encoded(value):
-    return in_base64(json.dumps(value).encode())
-
-
-def in_base64(content):
-    return base64.urlsafe_b64encode(content).decode().rstrip("=")
 
 
 def resigned(header, payload):
