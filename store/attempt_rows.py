@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, Subquery, func, literal, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Subquery, func, literal, select, tuple_
 
 from gate.identity import SeriesIdentity
 from store.addressing import address, this_series
@@ -44,7 +44,8 @@ def record_attempts(connection: Connection, given: Sequence[Attempt]) -> int:
 def list_attempts(connection: Connection, project: str, where: AttemptFilter) -> list[Attempt]:
     """By series, the newest start first, in one statement."""
     found = _found(project, where)
-    chosen = _newest_of_each(found, where).order_by(*(found.c[column.name] for column in _IDENTITY), found.c.place)
+    newest_first = (found.c.started_at.desc(), found.c.id.desc())
+    chosen = select(found).order_by(*(found.c[column.name] for column in _IDENTITY), *newest_first)
     return [_attempt(row) for row in connection.execute(chosen)]
 
 
@@ -54,7 +55,7 @@ def attempts_page(
     """The newest start first, whatever the series."""
     found = _found(project, where)
     start = (found.c.started_at, found.c.id)
-    chosen = _newest_of_each(found, where).order_by(*(column.desc() for column in start)).limit(limit + 1)
+    chosen = select(found).order_by(*(column.desc() for column in start)).limit(limit + 1)
     if after is not None:
         started_at, row_id = read_place(after, datetime, int)
         chosen = chosen.where(tuple_(*start) < tuple_(literal(started_at, UtcDateTime), literal(row_id, RowId)))
@@ -62,20 +63,17 @@ def attempts_page(
 
 
 def _found(project: str, where: AttemptFilter) -> Subquery:
-    """Attempts with their place in their series, counted only where it is asked for: that needs all of them."""
-    newest_first = (attempts.c.started_at.desc(), attempts.c.id.desc())
-    place = func.row_number().over(partition_by=attempts.c.series_id, order_by=newest_first)
-    return (
-        select(*_IDENTITY, attempts.c.id, *(attempts.c[name] for name in _FACTS), place.label("place"))
+    chosen = (
+        select(*_IDENTITY, attempts.c.id, *(attempts.c[name] for name in _FACTS))
         .join(series, series.c.id == attempts.c.series_id)
         .where(series.c.project == project, *_conditions(where))
-        .subquery()
     )
-
-
-def _newest_of_each(found: Subquery, where: AttemptFilter) -> Select[Any]:
-    chosen = select(found)
-    return chosen if where.newest is None else chosen.where(found.c.place <= where.newest)
+    if where.newest is None:
+        return chosen.subquery()
+    newest_first = (attempts.c.started_at.desc(), attempts.c.id.desc())
+    place = func.row_number().over(partition_by=attempts.c.series_id, order_by=newest_first)
+    ranked = chosen.add_columns(place.label("place")).subquery()
+    return select(ranked).where(ranked.c.place <= where.newest).subquery()
 
 
 def _attempt(row: Any) -> Attempt:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sqlalchemy import CTE, ColumnElement, Connection, Select, and_, case, func, literal, or_, select, tuple_
+from sqlalchemy import CTE, ColumnElement, Connection, ScalarSelect, Select, func, literal, select, tuple_
 
 from gate.identity import SeriesIdentity
 from gate.lint import starved_streak
+from store.column_types import UtcDateTime
 from store.contract import SeriesSummary
 from store.paging import Page, Place, page_of, read_place
+from store.reading import BEGINNING
 from store.schema import runs, series
 from store.stored import SeriesFilter
 
@@ -47,63 +49,60 @@ def _chosen(project: str, where: SeriesFilter) -> Select[Any]:
 
 
 def _summaries(chosen: Select[Any]) -> Select[Any]:
+    """Of all runs of a series only the last one's verdict is read."""
     wanted = chosen.cte("wanted")
-    counts = _counts(wanted)
     last = runs.alias("last")
-    newest = (
-        select(runs.c.seq)
-        .where(runs.c.series_id == wanted.c.id)
-        .order_by(runs.c.created_at.desc(), runs.c.seq.desc())
-        .limit(1)
-        .correlate(wanted)
-        .scalar_subquery()
-    )
+    newest = _newest_run(wanted, runs.c.seq)
+    counting = _number_of_runs(wanted, runs.c.trusted, runs.c.superseded_by.is_(None))
     return (
         select(
             wanted,
-            *(counts.c[name] for name in ("runs", "counting", "streak")),
+            _number_of_runs(wanted).label("runs"),
+            counting.label("counting"),
+            _streak(wanted).label("streak"),
             *(last.c[name] for name in ("run_id", "created_at", "trusted")),
             last.c.verdict["verdict"].as_string().label("outcome"),
             last.c.verdict["warnings"].label("warnings"),
         )
-        .select_from(wanted.outerjoin(counts, counts.c.series_id == wanted.c.id).outerjoin(last, last.c.seq == newest))
+        .select_from(wanted.outerjoin(last, last.c.seq == newest))
         .order_by(*(wanted.c[name.name] for name in _NAMES))
     )
 
 
-def _counts(wanted: CTE) -> Any:
-    ours = runs.c.series_id.in_(select(wanted.c.id))
-    trusted = (
-        select(runs.c.series_id, func.max(runs.c.created_at).label("newest"))
-        .where(ours, runs.c.trusted)
-        .group_by(runs.c.series_id)
-        .subquery()
+def _number_of_runs(wanted: CTE, *which: ColumnElement[bool]) -> ScalarSelect[int]:
+    return select(func.count()).where(runs.c.series_id == wanted.c.id, *which).correlate(wanted).scalar_subquery()
+
+
+def _newest_run(wanted: CTE, column: ColumnElement[Any]) -> ScalarSelect[Any]:
+    place = (runs.c.created_at.desc(), runs.c.seq.desc())
+    found = select(column).where(runs.c.series_id == wanted.c.id).order_by(*place).limit(1)
+    return found.correlate(wanted).scalar_subquery()
+
+
+def _streak(wanted: CTE) -> ScalarSelect[int]:
+    """How many runs are younger than every trusted one."""
+    trusted = runs.alias("trusted_run")
+    newest = (
+        select(trusted.c.created_at)
+        .where(trusted.c.series_id == wanted.c.id, trusted.c.trusted)
+        .order_by(trusted.c.created_at.desc())
+        .limit(1)
+        .correlate(wanted)
+        .scalar_subquery()
     )
-    counting = case((and_(runs.c.trusted, runs.c.superseded_by.is_(None)), 1))
-    after_trusted = case((or_(trusted.c.newest.is_(None), runs.c.created_at > trusted.c.newest), 1))
-    return (
-        select(
-            runs.c.series_id,
-            func.count().label("runs"),
-            func.count(counting).label("counting"),
-            func.count(after_trusted).label("streak"),
-        )
-        .outerjoin(trusted, trusted.c.series_id == runs.c.series_id)
-        .where(ours)
-        .group_by(runs.c.series_id)
-        .subquery()
-    )
+    beginning = literal(BEGINNING, UtcDateTime)
+    return _number_of_runs(wanted, runs.c.created_at > func.coalesce(newest, beginning))
 
 
 def _summary(row: Any) -> SeriesSummary:
     return SeriesSummary(
         identity=SeriesIdentity(row.project, row.test_path, row.backend, row.suite),
-        runs=row.runs or 0,
-        counting=row.counting or 0,
+        runs=row.runs,
+        counting=row.counting,
         last_run_id=row.run_id,
         last_run_at=row.created_at,
         last_trusted=row.trusted,
-        untrusted_streak=row.streak or 0,
+        untrusted_streak=row.streak,
         last_verdict=row.outcome,
         warnings=tuple(_warnings(row)),
     )
@@ -111,7 +110,7 @@ def _summary(row: Any) -> SeriesSummary:
 
 def _warnings(row: Any) -> Iterator[Mapping[str, Any]]:
     """Whether a series starves is told as of today, not as its last run found it."""
-    text = starved_streak(row.streak or 0, row.runs or 0)
+    text = starved_streak(row.streak, row.runs)
     if text is not None:
         yield {"kind": "starved", "text": text, "metric_key": None}
     yield from (warning for warning in row.warnings or () if warning["kind"] != "starved")

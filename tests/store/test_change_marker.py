@@ -7,6 +7,14 @@ import pytest
 from gate.policy import GatePolicy
 from store.baselines import baseline_summaries, baselines_json
 from store.errors import StoreConflict
+from store.opening import open_store
+
+
+@pytest.fixture
+def store(url):
+    """A database: pages and markers are what a service has of it, beside the contract."""
+    with open_store(url, one_shot=False) as opened:
+        yield opened
 
 
 @pytest.fixture
