@@ -73,9 +73,8 @@ def _requests(config: Config) -> Iterator[str]:
 
 
 def _request_labels(config: Config) -> Iterator[str]:
-    of_tests = {config.requests.prefix + label for label in config.labels}
     for label, meanings in Counter(request_labels(config)).items():
-        if label not in of_tests and not is_safe_label(label):
+        if not is_safe_label(label):
             yield f"requests: {shown(label)} would be ignored: {LABEL_RULE}"
         if meanings > 1:
             yield f"requests: label {shown(label)} has more than one meaning; rename one of them"

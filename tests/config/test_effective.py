@@ -21,14 +21,14 @@ constraint = { rel_up = 1, abs_floor_up = 1e-9, rel_down = 0.5 }
 [discovery]
 roots = ["tests", { path = "fast", forbid = ["rocm"], default = { backend = "cpu", suite = "s", est_time = 2 } }]
 [labels]
-"a b" = "'\\ text #"
+"a.b" = "'\\ text #"
 [suites.s]
 backend = "cpu"
 retry = true
 [cadences.always]
 scope = "none"
 [requests.scopes."x.y"]
-scope = { all_except = ["a b"] }
+scope = { all_except = ["a.b"] }
 [retry.rules.r]
 patterns = ['\d+ "x"']
 retry = true

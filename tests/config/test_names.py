@@ -44,3 +44,24 @@ def test_an_unknown_key_cannot_break_the_line(tmp_path):
     message = refusal(tmp_path, '[gate]\n"a\\n::error::b" = 1\n')
     assert message.startswith(rf'{tmp_path}/driftgate.toml: gate."a\n::error::b": unknown key')
     assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ('[labels]\n"a b" = "A"', "run-ci-a b"),
+        ('[labels]\n"größer" = "A"', "run-ci-größer"),
+        ('preset = "none"\n[labels]\na = "A"\n[requests]\nprefix = "run ci "', "run ci a"),
+    ],
+)
+def test_a_label_that_nobody_could_ask_for_is_refused(tmp_path, text, label):
+    """Its tests would silently never run: a pull request's labels are filtered before any use."""
+    assert refusal(tmp_path, text).startswith(f"requests: {label!r} would be ignored: a label has letters, digits and")
+
+
+def test_a_label_with_its_prefix_is_not_too_long(tmp_path):
+    """The limit is on what stands at the pull request."""
+    label = "a" * 94
+    assert "would be ignored" in refusal(tmp_path, f'[labels]\n{label} = "A"')
+    (tmp_path / "driftgate.toml").write_text(f'[labels]\n{label[1:]} = "A"')
+    assert label[1:] in load_config(file=None, start=tmp_path, env={}, options={}).labels
