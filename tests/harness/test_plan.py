@@ -113,13 +113,16 @@ def test_a_moved_test_is_asked_for_on_its_new_suite(planner):
     assert where(planner.plan("regular", "megatron", "run-on-blackwell", suite=H100)) == {}
 
 
-def test_a_test_runs_once_where_two_registrations_lead(planner):
-    """One registration moved to the home of the other: the one at home counts."""
-    planner.write(
-        "tests/e2e/test_twice.py",
-        'register_cuda_ci(est_time=10, suite="stage-c-8-gpu-h100", labels=["lora"], hardware=["hopper", "blackwell"])\n'
-        'register_cuda_ci(est_time=20, suite="stage-c-8-gpu-b200", labels=["lora"], hardware=["blackwell"])\n',
-    )
+TWICE = (
+    'register_cuda_ci(est_time=10, suite="stage-c-8-gpu-h100", labels=["lora"], hardware=["hopper", "blackwell"])',
+    'register_cuda_ci(est_time=20, suite="stage-c-8-gpu-b200", labels=["lora"], hardware=["blackwell"])',
+)
+
+
+@pytest.mark.parametrize("calls", [TWICE, TWICE[::-1]], ids=["home last", "home first"])
+def test_a_test_runs_once_where_two_registrations_lead(planner, calls):
+    """One registration moved to the home of the other: the one at home counts, wherever it stands in the file."""
+    planner.write("tests/e2e/test_twice.py", "\n".join(calls))
     plan = planner.plan("regular", "lora", "run-on-blackwell", hw="cuda")
     ((test),) = plan.tests
     assert (test.suite, test.registration.suite, test.cost_s) == (B200, B200, 20.0)

@@ -55,6 +55,7 @@ def test_the_largest_shard_is_near_the_optimum(costs, count):
         ({"a": 1.0, "b": 2.0, "c": 3.0}, 2, {"c": 0, "b": 1, "a": 1}),
         ({"b": 7.0, "a": 7.0}, 2, {"a": 0, "b": 1}),
         ({"a": 10.0, "b": 0.0, "c": 0.0}, 2, {"a": 0, "b": 1, "c": 1}),
+        ({"a": 0.0, "b": 0.5, "c": 0.5}, 2, {"a": 0, "b": 1, "c": 1}),
     ],
 )
 def test_longest_first_to_the_least_loaded(costs, count, expected):
