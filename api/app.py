@@ -14,6 +14,7 @@ from api.hosts import Guard, networks
 from api.redaction import hide_secrets_in_logs
 from api.request_log import RequestLog
 from api.routes import (
+    attempt_writes,
     attempts,
     baselines,
     documents,
@@ -30,11 +31,12 @@ from api.routes import (
     run_writes,
     runs,
     series,
+    store_reads,
     trust_events,
 )
 from api.service import Service
 from api.settings import ServiceSettings
-from store.opening import open_store
+from store.opening import open_database
 
 ROUTERS = (
     health.router,
@@ -53,6 +55,8 @@ ROUTERS = (
     history_query.router,
     run_writes.router,
     evaluate.router,
+    attempt_writes.router,
+    store_reads.router,
     metrics.router,
 )
 
@@ -63,7 +67,7 @@ def create_app(settings: ServiceSettings) -> FastAPI:
     Raises: ConfigError, StoreUnavailable, SchemaMismatch (as `store.opening.open_store`).
     """
     proxies = networks(settings.proxies)
-    store = open_store(
+    store = open_database(
         settings.database_url,
         one_shot=False,
         trust=settings.trust,

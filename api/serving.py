@@ -22,11 +22,14 @@ def listen(host: str, port: int) -> socket.socket:
     """A socket on which connections already wait. Port 0: any that is free. Raises ConfigError."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(address[:2], family=family, backlog=BACKLOG)
+        listening = socket.create_server(address[:2], family=family, backlog=BACKLOG)
+        # Connections inherit it. asyncio sees to it only for sockets of its own making: else 40 ms more per request.
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     except (OSError, OverflowError, UnicodeError) as error:
         number = getattr(error, "errno", None) or 0
         reason = os.strerror(number) if number > 0 else getattr(error, "strerror", None) or str(error)
         raise ConfigError(f"cannot listen on {host} port {port}: {reason}; choose another by --host, --port") from None
+    return listening
 
 
 def url_of(listening: socket.socket) -> str:

@@ -8,6 +8,7 @@ exist. All times are timezone-aware UTC.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -239,6 +240,10 @@ class MetricHistoryStore(Protocol):
         Columns: run_id, created_at, steps_key, constraint_key, step, value, trusted, superseded, commit_sha,
         ci_run_id. An unknown metric gives an empty frame with these columns.
         """
+        ...
+
+    def pinned(self) -> AbstractContextManager[None]:
+        """One connection for all calls of this thread inside the block: a gate call reads and writes over it."""
         ...
 
     def close(self) -> None: ...

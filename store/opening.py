@@ -9,12 +9,12 @@ from sqlalchemy.engine import URL
 
 from gate.policy import GatePolicy
 from store.connections import Connections
-from store.contract import TrustGrain
+from store.contract import MetricHistoryStore, TrustGrain
 from store.engine import make_engine, set_journal
 from store.failures import translated
 from store.migrate import HEAD, known_revision, make_folder, upgrade_connection
 from store.sql_store import SqlMetricHistoryStore
-from store.urls import parse_url, sqlite_path
+from store.urls import is_service_url, parse_url, sqlite_path
 
 STRICT = GatePolicy()
 
@@ -26,8 +26,30 @@ def open_store(
     trust: TrustGrain = "run",
     journal: Literal["wal", "delete"] = "wal",
     policy: GatePolicy = STRICT,
+) -> MetricHistoryStore:
+    """A store that the caller closes, best by ``with``: a service's for ``https://``, else `open_database`.
+
+    A service is reached at the first call, with the token of the environment (`store.http_tokens`), and has a
+    ``trust`` and a ``policy`` of its own.
+
+    Raises: as `open_database`.
+    """
+    if is_service_url(url):
+        from store.http_store import HttpMetricHistoryStore  # noqa: PLC0415 - who has a database needs no HTTP client
+
+        return HttpMetricHistoryStore(url)
+    return open_database(url, one_shot=one_shot, trust=trust, journal=journal, policy=policy)
+
+
+def open_database(
+    url: str,
+    *,
+    one_shot: bool = True,
+    trust: TrustGrain = "run",
+    journal: Literal["wal", "delete"] = "wal",
+    policy: GatePolicy = STRICT,
 ) -> SqlMetricHistoryStore:
-    """A store that the caller closes, best by ``with``.
+    """The store of a database, which the caller closes, best by ``with``.
 
     A SQLite file is made with its folder, and brought to this driftgate's schema. Postgres is reached at the first
     call, and is never changed here: its schema belongs to ``driftgate db upgrade``. ``one_shot``: connections end with

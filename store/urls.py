@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
@@ -16,15 +17,47 @@ _DRIVERS = {
     POSTGRES_DRIVER: POSTGRES_DRIVER,
     "sqlite": "sqlite",
 }
+_SERVICES = ("https://", "http://")
+
+
+def is_service_url(text: str) -> bool:
+    """Whether the store is asked through a service, not a database."""
+    return text.strip().lower().startswith(_SERVICES)
+
+
+def service_url(text: str) -> str:
+    """The address of a service, without the slash at its end. Raises ConfigError, which repeats no secret."""
+    try:
+        parts = urlsplit(text.strip())
+        usable = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not is_service_url(text) or not usable or not text.strip().isprintable() or " " in text.strip():
+        raise ConfigError("service URL cannot be read; write https://HOST or https://HOST:PORT")
+    if parts.username is not None or parts.password is not None:
+        raise ConfigError("service URL: a name or password does not belong there; set DRIFTGATE_TOKEN")
+    if parts.query or parts.fragment:
+        raise ConfigError("service URL: leave out what follows ? or #; write https://HOST or https://HOST:PORT")
+    return text.strip().rstrip("/")
+
+
+def check_store_url(text: str) -> None:
+    """Raises ConfigError for a URL that no store has."""
+    if is_service_url(text):
+        service_url(text)
+    else:
+        parse_url(text)
 
 
 def parse_url(text: str) -> URL:
     """The URL with the driver this store uses. Raises ConfigError, which never repeats the text: it may be secret."""
+    if is_service_url(text):
+        raise ConfigError("database URL: this needs the database itself, not a service; run it where the service runs")
     try:
         url = make_url(text.strip())
         driver = _DRIVERS[url.drivername]
     except KeyError:
-        known = "sqlite:///PATH, postgres:// or postgresql://"
+        known = "sqlite:///PATH, postgres://, postgresql:// or the https:// of a service"
         raise ConfigError(f"database URL: {url.drivername!r} is no database driftgate knows; write {known}") from None
     except (ArgumentError, ValueError):
         raise ConfigError("database URL cannot be read; write sqlite:///PATH or postgresql://USER@HOST/NAME") from None

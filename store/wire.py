@@ -6,11 +6,11 @@ double. Reading a document that has not the promised form raises `NotAsPromised`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -36,10 +36,6 @@ def promised() -> Iterator[None]:
         yield
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise NotAsPromised(f"{type(error).__name__}: {error}") from error
-
-
-def identity_json(identity: SeriesIdentity) -> dict[str, str]:
-    return asdict(identity)
 
 
 def identity_from(document: Document) -> SeriesIdentity:
@@ -75,8 +71,22 @@ def time_from(text: str) -> datetime:
     return at.astimezone(UTC)
 
 
-def optional(read: Callable[[Any], T], value: Any) -> T | None:
-    return None if value is None else read(value)
+def facts_from(kind: type[T], document: Document, **given: Any) -> T:
+    """A dataclass whose fields stand in the document under their own names; ``given`` are those that do not.
+
+    A field named ``at`` or ``..._at`` is a time.
+    """
+    names = [field.name for field in fields(cast("Any", kind)) if field.name not in given]
+    facts = {name: _time_or_none(document[name]) if _is_time(name) else document[name] for name in names}
+    return kind(**facts, **given)
+
+
+def _is_time(name: str) -> bool:
+    return name == "at" or name.endswith("_at")
+
+
+def _time_or_none(text: str | None) -> datetime | None:
+    return None if text is None else time_from(text)
 
 
 def history_json(history: History) -> dict[str, Any]:
@@ -84,7 +94,7 @@ def history_json(history: History) -> dict[str, Any]:
 
     Arrays stay numpy arrays, which orjson writes.
     """
-    runs, steps, rows = _Once[RunRef](), _Once[bytes](), _Rows()
+    runs, steps, rows = Once[RunRef](), Once[bytes](), _Rows()
     specs = [
         {
             **key_json(key),
@@ -109,7 +119,7 @@ def history_json(history: History) -> dict[str, Any]:
         "specs": specs,
         "rows": written,
         "steps": [np.frombuffer(raw, np.int64) for raw in steps.all],
-        "runs": [{**_ref_facts(run), "created_at": time_json(run.created_at)} for run in runs.all],
+        "runs": [{**asdict(run), "created_at": time_json(run.created_at)} for run in runs.all],
         "recent_runs": recent,
     }
 
@@ -118,7 +128,7 @@ def history_from(document: Document) -> History:
     """Raises NotAsPromised."""
     with promised():
         check_schema(document)
-        runs = [_ref_from(run) for run in document["runs"]]
+        runs = [facts_from(RunRef, run) for run in document["runs"]]
         steps = [np.array(given, np.int64) for given in document["steps"]]
         rows = [
             StoredSeries(runs[row["run"]], steps[row["steps"]], np.array(row["values"], np.float64), int(row["points"]))
@@ -145,16 +155,7 @@ def _spec_from(document: Document, rows: Sequence[StoredSeries]) -> SpecHistory:
     )
 
 
-def _ref_facts(run: RunRef) -> dict[str, Any]:
-    return {field.name: getattr(run, field.name) for field in fields(RunRef)}
-
-
-def _ref_from(document: Document) -> RunRef:
-    facts = {field.name: document[field.name] for field in fields(RunRef)}
-    return RunRef(**{**facts, "created_at": time_from(facts["created_at"])})
-
-
-class _Once(Generic[T]):
+class Once(Generic[T]):
     """Equal things listed once."""
 
     def __init__(self) -> None:

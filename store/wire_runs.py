@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC
 from typing import Any
 
+from store.documents import run_json, values_json
 from store.stored import NewRun, RunValues, SeriesValues, StoredRun
 from store.wire import (
     SCHEMA,
     Document,
+    facts_from,
     identity_from,
-    identity_json,
     key_from,
-    key_json,
     promised,
     provenance_from,
     provenance_json,
-    time_from,
     time_json,
 )
-
-_RUN_FACTS = ("trusted", "gate_trusted", "has_error", "superseded_by", "untrusted_reason", "marked")
 
 
 def new_run_json(run: NewRun) -> dict[str, Any]:
@@ -28,7 +26,7 @@ def new_run_json(run: NewRun) -> dict[str, Any]:
     at = run.created_at
     return {
         "schema": SCHEMA,
-        "series": identity_json(run.identity),
+        "series": asdict(run.identity),
         "created_at": time_json(at if at.utcoffset() is None else at.astimezone(UTC)),
         "trusted": run.trusted,
         "has_error": run.has_error,
@@ -38,17 +36,6 @@ def new_run_json(run: NewRun) -> dict[str, Any]:
         "idempotency_key": run.idempotency_key,
         "epochs": None if run.epochs is None else dict(run.epochs),
         "beside_others": run.beside_others,
-    }
-
-
-def values_json(one: SeriesValues) -> dict[str, Any]:
-    return {
-        **key_json(one.key),
-        "steps": list(one.steps),
-        "at_step": one.at_step,
-        "values": list(one.values),
-        "trusted": one.trusted,
-        "points": one.points,
     }
 
 
@@ -64,30 +51,19 @@ def values_from(document: Document) -> SeriesValues:
 
 
 def stored_run_json(run: StoredRun) -> dict[str, Any]:
-    """With the verdict as it is stored."""
-    return {
-        "run_id": run.run_id,
-        "series": identity_json(run.identity),
-        "created_at": time_json(run.created_at),
-        **{name: getattr(run, name) for name in _RUN_FACTS},
-        "counting": run.counting,
-        "repeat": run.repeat,
-        "provenance": provenance_json(run.provenance),
-        "stored_verdict": run.verdict,
-    }
+    """What everybody sees of a run, and what only a store's reader needs: among it the verdict as it is stored."""
+    return {**run_json(run), "has_error": run.has_error, "repeat": run.repeat, "stored_verdict": run.verdict}
 
 
 def stored_run_from(document: Document) -> StoredRun:
     """Raises NotAsPromised."""
     with promised():
-        return StoredRun(
-            run_id=str(document["run_id"]),
+        return facts_from(
+            StoredRun,
+            document,
             identity=identity_from(document["series"]),
-            created_at=time_from(document["created_at"]),
             provenance=provenance_from(document["provenance"]),
             verdict=dict(document["stored_verdict"]),
-            repeat=document.get("repeat", False),
-            **{name: document[name] for name in _RUN_FACTS},
         )
 
 

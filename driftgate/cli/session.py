@@ -20,6 +20,7 @@ from driftgate.harness.plan_json import json_line, problems_json
 from gate.errors import SourceError
 
 if TYPE_CHECKING:
+    from store.contract import MetricHistoryStore
     from store.sql_store import SqlMetricHistoryStore
 
 
@@ -39,13 +40,23 @@ class Session:
         return load_config(file=self.config_file, start=Path.cwd(), env=os.environ, options=options)
 
     @contextmanager
-    def history(self) -> Iterator[tuple[Config, SqlMetricHistoryStore]]:
+    def history(self) -> Iterator[tuple[Config, MetricHistoryStore]]:
         """The effective configuration and its store, closed at the end."""
         from store.opening import open_store
 
         config = self.config()
         url, journal = config.store.url, config.store.journal
         with open_store(url, trust=config.trust, journal=journal, policy=config.gate) as store:
+            yield config, store
+
+    @contextmanager
+    def database(self) -> Iterator[tuple[Config, SqlMetricHistoryStore]]:
+        """The same for what only those do who hold the database itself. Raises ConfigError for a service."""
+        from store.opening import open_database
+
+        config = self.config()
+        url, journal = config.store.url, config.store.journal
+        with open_database(url, trust=config.trust, journal=journal, policy=config.gate) as store:
             yield config, store
 
 

@@ -109,7 +109,7 @@ def _tokens(session: Session) -> Iterator[tuple[str, Tokens]]:
     url = session.config().store.url
     if url.startswith(("http://", "https://")):
         raise ConfigError(f"{masked(url)} is a service; its tokens are made where its database is at hand, by --db")
-    with session.history() as (config, store):
+    with session.database() as (config, store):
         yield config.project, store.tokens
 
 

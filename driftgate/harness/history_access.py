@@ -8,14 +8,14 @@ from contextlib import AbstractContextManager, contextmanager
 from driftgate.config.model import Config
 from store.contract import MetricHistoryStore
 from store.opening import open_store
-from store.urls import parse_url
+from store.urls import check_store_url
 
 OpenHistory = Callable[[], AbstractContextManager[MetricHistoryStore]]
 
 
 def check_history_url(config: Config) -> None:
     """Raises ConfigError for a ``[store] url`` that nobody can use, before there is anything to lose."""
-    parse_url(config.store.url)
+    check_store_url(config.store.url)
 
 
 @contextmanager

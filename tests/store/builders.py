@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from gate.canonical import canonical_json
 from gate.identity import Coordinate, SeriesIdentity, SpecKey
+from gate.policy import GatePolicy
 from gate.provenance import Provenance
+from gate.verdict import Verdict
+from gate.verdict_json import to_stored
 from store.contract import NewRun, SeriesValues
 
 IDENTITY = SeriesIdentity("default", "tests/test_ppo.py", "cuda", "nightly-8-gpu")
@@ -15,12 +19,18 @@ BY = {"project": "default", "reason": "bad driver", "actor": "on duty"}
 
 
 def key(metric: str = "loss", steps: str = '"all"', rel_up: float = 0.5) -> SpecKey:
-    return SpecKey(metric, steps, f'{{"rel_up":{rel_up}}}')
+    """A band that holds any value: whether a run is trusted is for each test to say, and a service agrees."""
+    return SpecKey(metric, steps, canonical_json({"abs_floor_down": 1e300, "abs_floor_up": 1e300, "rel_up": rel_up}))
 
 
 def coordinate(step: int, spec: SpecKey | None = None) -> Coordinate:
     spec = spec or key()
     return Coordinate(spec.metric_key, spec.steps_key, spec.constraint_key, step)
+
+
+def verdict(identity: SeriesIdentity = IDENTITY) -> dict:
+    """Of a gate that had nothing to judge."""
+    return to_stored(Verdict("trusted", identity, GatePolicy()))
 
 
 def values(by_step: dict[int, float], spec: SpecKey | None = None, *, trusted: bool = True) -> SeriesValues:
@@ -44,7 +54,7 @@ def run(number: int, *series: SeriesValues, identity: SeriesIdentity = IDENTITY,
         "has_error": False,
         "series": series or (values({0: float(number)}),),
         "provenance": Provenance(**facts),
-        "verdict": {"schema": 1, "coordinates": []},
+        "verdict": verdict(identity),
     }
     return NewRun(**(given | changes))
 

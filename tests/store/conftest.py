@@ -5,14 +5,17 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from store.opening import open_store
-from store.sql_store import SqlMetricHistoryStore
+from api.callers import GRANTS, SCOPES
+from store.contract import MetricHistoryStore
+from store.http_store import HttpMetricHistoryStore
+from store.opening import open_database
 
 FILES = ["sqlite", "postgres", pytest.param("pgbouncer", marks=pytest.mark.pgbouncer)]
 
@@ -41,18 +44,55 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return _url_of(request, tmp_path)
 
 
-@pytest.fixture(params=[*FILES, "memory"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlMetricHistoryStore]:
-    """A fresh, empty store on each backend."""
-    with open_store(_url_of(request, tmp_path), one_shot=False) as opened:
+@pytest.fixture(params=[*FILES, "memory", "http"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MetricHistoryStore]:
+    """A fresh, empty store on each backend, and one behind a service."""
+    with _opened(request, tmp_path, "run") as opened:
         yield opened
 
 
-@pytest.fixture(params=[*FILES, "memory"])
-def metric_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlMetricHistoryStore]:
+@pytest.fixture(params=[*FILES, "memory", "http"])
+def metric_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MetricHistoryStore]:
     """A fresh store in which single gate specs count, not whole runs."""
-    with open_store(_url_of(request, tmp_path), one_shot=False, trust="metric") as opened:
+    with _opened(request, tmp_path, "metric") as opened:
         yield opened
+
+
+@pytest.fixture
+def behind(request: pytest.FixtureRequest) -> Callable[[MetricHistoryStore], MetricHistoryStore]:
+    """The database behind a service, else the store itself: for many runs, or runs that a service would distrust."""
+
+    def find(store: MetricHistoryStore) -> MetricHistoryStore:
+        return request.getfixturevalue("running_server").store if isinstance(store, HttpMetricHistoryStore) else store
+
+    return find
+
+
+@contextmanager
+def _opened(request: pytest.FixtureRequest, tmp_path: Path, grain: str) -> Iterator[MetricHistoryStore]:
+    if request.param == "http":
+        served = request.getfixturevalue("served")(f"sqlite:///{tmp_path / 'served.db'}", trust=grain)
+        with served as url, HttpMetricHistoryStore(url, token=lambda: "anybody") as opened:
+            yield opened
+        return
+    with open_database(_url_of(request, tmp_path), one_shot=False, trust=grain) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def running_server() -> Iterator[Any]:
+    """One real server for every service of the session."""
+    with _load("serving").Server() as server:
+        yield server
+
+
+@pytest.fixture
+def served(running_server: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., AbstractContextManager[str]]:
+    """Serves a database; gives the URL. Whoever has a token may do everything in every project: who may do what has
+    tests of its own, and here one store reads, writes and operates.
+    """
+    monkeypatch.setitem(GRANTS, "operate", frozenset(SCOPES))
+    return running_server.serving
 
 
 def _url_of(request: pytest.FixtureRequest, tmp_path: Path) -> str:

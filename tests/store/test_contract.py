@@ -43,7 +43,7 @@ class TestWriting:
             provenance=facts,
             trusted=False,
             has_error=True,
-            verdict={"schema": 1, "text": "é ${jndi:ldap://x} <script>", "none": None, "deep": [{"a": [1, -0.0]}]},
+            verdict=build.verdict() | {"text": "é ${jndi:ldap://x} <script>", "none": None, "deep": [{"a": [1, -0.0]}]},
         )
         written = store.write_run(given_run)
         found = store.get_run("default", written.run_id)
@@ -73,7 +73,7 @@ class TestWriting:
     def test_the_same_run_again_is_a_repeat(self, store: MetricHistoryStore, build):
         """Same key, same content: the stored run and verdict, nothing written, also when told otherwise this time."""
         first = store.write_run(build.run(1))
-        again = store.write_run(build.run(1, trusted=False, verdict={"other": 1}, hours=9))
+        again = store.write_run(build.run(1, trusted=False, verdict={}, hours=9))
         assert again == replace(first, repeat=True)
         assert len(store.list_runs("default", RunFilter())) == 1
 
@@ -280,7 +280,7 @@ class TestReading:
         ),
         st.integers(1, 6),
     )
-    def test_exact_where_runs_lack_steps(self, store: MetricHistoryStore, build, made, limit):
+    def test_exact_where_runs_lack_steps(self, store: MetricHistoryStore, behind, build, made, limit):
         """Each coordinate has its own newest values, equal to a plain model's, also without the CI run left out."""
         identity = replace(build.IDENTITY, suite=repr((made, limit)))
         rows = []
@@ -288,7 +288,7 @@ class TestReading:
             by_step = {step: place + step / 10 for step in sorted(steps)}
             facts = {"ci_run_id": 10_000 + place if kind == "ours" else place + 1}
             new = build.run(place, build.values(by_step), identity=identity, hours=hours, facts=facts)
-            store.write_run(replace(new, trusted=kind != "red"))
+            behind(store).write_run(replace(new, trusted=kind != "red"))
             if kind != "red":
                 rows.append((new.created_at, place, by_step))
         found = build.recent(store, *range(5), limit=limit, identity=identity)
@@ -304,14 +304,14 @@ class TestReading:
             assert sorted(row.values[0] for row in rows) == [1.0, 3.0]
         assert len(read.recent_runs) == 2
 
-    def test_only_the_newest_500_counting_runs_are_looked_at(self, store: MetricHistoryStore, build):
+    def test_only_the_newest_500_counting_runs_are_looked_at(self, store: MetricHistoryStore, behind, build):
         """A value further back is not found, red runs between do not shorten the window, the anchor is exempt."""
         only_old = {0: 1.0, 5: 1.0}
-        store.write_run(build.run(1, build.values(only_old), hours=0))
-        store.write_run(build.run(2, build.values(only_old), hours=1))
-        store.write_run(build.run(3, trusted=False, hours=2))
+        behind(store).write_run(build.run(1, build.values(only_old), hours=0))
+        behind(store).write_run(build.run(2, build.values(only_old), hours=1))
+        behind(store).write_run(build.run(3, trusted=False, hours=2))
         for number in range(4, 503):
-            store.write_run(build.run(number))
+            behind(store).write_run(build.run(number))
         assert [len(found) for found in build.recent(store, 0, 5, limit=600)] == [500, 1]
         assert [row.values[0] for row in build.history(store, anchor_runs=2).anchor] == [1.0, 1.0]
 
@@ -398,11 +398,11 @@ class TestMetricGrain:
         metric_store.mark_trusted(**build.BY, run_id=run_id)
         assert [len(build.history(metric_store, one).baseline) for one in (good, bad)] == [1, 1]
 
-    def test_red_runs_do_not_fill_the_window(self, metric_store: MetricHistoryStore, build):
+    def test_red_runs_do_not_fill_the_window(self, metric_store: MetricHistoryStore, behind, build):
         """A run of which nothing counts is no counting run."""
         metric_store.write_run(build.run(1))
         for number in range(2, 503):
-            metric_store.write_run(build.run(number, build.values({0: 2.0}, trusted=False), trusted=False))
+            behind(metric_store).write_run(build.run(number, build.values({0: 2.0}, trusted=False), trusted=False))
         assert build.recent(metric_store) == [[1.0]]
 
 
