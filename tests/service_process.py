@@ -15,7 +15,7 @@ from pathlib import Path
 
 import httpx2
 
-from store.opening import open_store
+from store.opening import open_database
 from store.tokens import NewToken
 
 HURRIED = "import sys, api.serving; api.serving.GRACE_S = 1; from driftgate.cli.main import main; main()"
@@ -44,13 +44,14 @@ class ServiceProcess:
 
     def client(self, scope: str | None = None, project: str = "default") -> httpx2.Client:
         """A client, with a token of that scope where one is named; the caller closes it."""
-        headers = {}
-        if scope is not None:
-            with open_store(self.db) as store:
-                may_trust = scope == "write"
-                _, secret = store.tokens.create(NewToken(project, f"{scope}-job", scope, timedelta(hours=1), may_trust))
-            headers["Authorization"] = f"Bearer {secret}"
+        headers = {} if scope is None else {"Authorization": f"Bearer {self.token(scope, project)}"}
         return httpx2.Client(base_url=self.url, headers=headers, timeout=60, trust_env=False)
+
+    def token(self, scope: str, project: str = "default") -> str:
+        """A new one; what it writes may be trusted."""
+        with open_database(self.db) as store:
+            new = NewToken(project, f"{scope}-job", scope, timedelta(hours=1), may_trust=scope == "write")
+            return store.tokens.create(new)[1]
 
     def log(self) -> list[dict]:
         """Its lines so far."""
