@@ -52,7 +52,7 @@ def _section(name: str, command: Any) -> Iterator[str]:
     if example:
         yield from ("", "```text", example.strip(), "```")
     if arguments:
-        yield from ("", *table(("argument", "meaning"), [(code(_metavar(p)), p.help or "") for p in arguments]))
+        yield from ("", *table(("argument", "meaning"), [(code(_argument(p)), p.help or "") for p in arguments]))
     if options:
         yield from ("", *_options(options))
 
@@ -68,6 +68,10 @@ def _common(command: Any) -> list[Any]:
 def _spelling(param: Any) -> str:
     names = ", ".join([*param.opts, *param.secondary_opts])
     return code(names if param.is_flag else f"{names} {_metavar(param)}")
+
+
+def _argument(param: Any) -> str:
+    return _metavar(param) if param.nargs == 1 else f"{_metavar(param)}..."
 
 
 def _metavar(param: Any) -> str:

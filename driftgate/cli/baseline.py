@@ -42,7 +42,9 @@ def baseline(
         typer.Option("--export", metavar="FILE", help="Write all baselines, or TEST's, for `gate --baseline FILE`."),
     ] = None,
 ) -> None:
-    """The baseline and its corridor, step by step; or all baselines as a file for runs that may not reach the store.
+    """The baseline and its corridor, step by step.
+
+    With --export all baselines as a file, for runs that may not reach the store.
 
     Example: driftgate baseline tests/e2e/test_grpo.py --metric train/ppo_kl --step 3
     """

@@ -20,9 +20,7 @@ def ci_report(
     *,
     files: Annotated[
         list[Path] | None,
-        typer.Argument(
-            metavar="[FILE]...", help="What run --report-json wrote; a folder stands for the *.json below it."
-        ),
+        typer.Argument(metavar="FILE", help="What run --report-json wrote; a folder stands for the *.json below it."),
     ] = None,
     expect: Annotated[
         int | None, typer.Option("--expect", metavar="N", min=0, help="How many jobs were to leave a report.")
@@ -40,10 +38,10 @@ def ci_report(
         bool, typer.Option("--fail", help="Exit as the tests did, and 4 where a report is lost; otherwise exit 0.")
     ] = False,
 ) -> None:
-    """Merge the reports of several jobs into one summary and one comment on the pull request.
+    """Merge the reports of several jobs into one.
 
-    A report that is missing, damaged or there twice is told and never passed over. In a step of GitHub Actions the
-    summary is written unasked.
+    One summary, and one comment on the pull request. A report that is missing, damaged or there twice is told and never
+    passed over. In a step of GitHub Actions the summary is written unasked.
 
     Example: driftgate ci-report reports/ --expect 4 --comment comment.md
     """

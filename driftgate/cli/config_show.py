@@ -38,9 +38,10 @@ def show(
         str | None, typer.Argument(metavar="KEY", help="Only this key or table, e.g. store or suites.stage-a-cpu.gpus.")
     ] = None,
 ) -> None:
-    """Every value that holds, as driftgate.toml, with its source: option, environment, file, preset or default.
+    """Every value that holds, and where it comes from.
 
-    Passwords in database URLs are hidden.
+    Printed as driftgate.toml; the source is an option, the environment, the file, the preset or a default. Passwords in
+    database URLs are hidden.
 
     Example: driftgate config show cadences.nightly
     """

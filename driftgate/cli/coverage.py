@@ -29,9 +29,10 @@ def coverage(
         bool, typer.Option("--tree-only", help="Do not ask the store: only what is declared and never scheduled.")
     ] = False,
 ) -> None:
-    """Series that no scheduled cadence feeds, that have gone quiet, starve, or whose test is gone.
+    """Series that nobody feeds, or that have gone quiet.
 
-    A report: what it finds changes no exit code.
+    Those that no scheduled cadence writes, that are silent, starve for trusted runs, or whose test is gone. A report:
+    what it finds changes no exit code.
 
     Example: driftgate coverage --days 3
     """

@@ -37,9 +37,10 @@ def doctor(
         int, typer.Option("--timeout", metavar="SECONDS", min=1, max=600, help="Wait so long for the database.")
     ] = 10,
 ) -> None:
-    """Check environment, configuration, CI and database; each line says ok, warn or fail, and what to do.
+    """Check environment, configuration, CI and database.
 
-    Nothing is changed. Exit 0 where nothing failed, 2 where environment or configuration did, 4 where the database did.
+    Each line says ok, warn or fail, and what to do. Nothing is changed. Exit 0 where nothing failed, 2 where
+    environment or configuration did, 4 where the database did.
 
     Example: driftgate doctor --cadence nightly
     """

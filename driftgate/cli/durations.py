@@ -27,7 +27,9 @@ def durations(
     backend: BackendOption = None,
     suite: SuiteOption = None,
 ) -> None:
-    """The seconds within which 9 of 10 passing attempts of each test ended. Attempts are stored by runs that write.
+    """How long tests take, learned from passing attempts.
+
+    The seconds within which 9 of 10 of them ended. Attempts are stored by runs that write the baseline.
 
     Example: driftgate durations --output durations.json
     """

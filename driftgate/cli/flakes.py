@@ -33,7 +33,7 @@ def flakes(
     backend: BackendOption = None,
     suite: SuiteOption = None,
 ) -> None:
-    """Tests that passed only on retry, and apart from them tests that failed whatever was retried.
+    """Tests that passed only on retry, and those that never did.
 
     Attempts are stored by runs that write the baseline. Retries and reruns in one CI run are one execution.
 

@@ -46,9 +46,10 @@ def rerun_policy(
         bool, typer.Option("--github-output", help="Append action, fail and the lists to the file in GITHUB_OUTPUT.")
     ] = False,
 ) -> None:
-    """Decide what follows on a pipeline that ended: rerun its failed jobs once, post its outcome, or nothing.
+    """Decide whether a pipeline's failed jobs run once more.
 
-    Nothing is done and nobody is asked: the workflow that calls this acts. Failed jobs and flaky ones are listed apart.
+    The answer is to rerun them, to post the outcome, or nothing. Nothing is done and nobody is asked: the workflow that
+    calls this acts. Failed jobs and flaky ones are listed apart.
 
     Example: driftgate rerun-policy --attempt 1 --event schedule --conclusion failure --failed failed.json
     """

@@ -20,7 +20,7 @@ from driftgate.cli.reports import (
     write_report,
 )
 from driftgate.cli.session import Session, command
-from driftgate.cli.targets import BackendOption, SuiteOption
+from driftgate.cli.targets import BackendOption
 from driftgate.cli.triggers import CadenceOption, EventOption, ScheduleOption, WriteOption, requests
 
 if TYPE_CHECKING:
@@ -34,10 +34,10 @@ def run(
     *,
     files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[FILE]...", help="Test files, each at its home suite; without any, the plan."),
+        typer.Argument(metavar="FILE", help="Test files, each at its home suite; without any, the plan."),
     ] = None,
     backend: BackendOption = None,
-    suite: SuiteOption = None,
+    suite: Annotated[str | None, option("suite")] = None,
     cadence: CadenceOption = None,
     label: Annotated[list[str] | None, option("label")] = None,
     event: EventOption = None,
@@ -80,9 +80,9 @@ def run(
     report_json: JsonFileOption = None,
     junit: JunitOption = None,
 ) -> None:
-    """Run test files, or without any what the plan has for this machine, and judge each that passes.
+    """Run tests, and judge each that passes.
 
-    Where this run may write, it is stored.
+    Without FILE: what the plan has for this suite, backend or shard. Where this run may write, it is stored.
 
     Example: driftgate run --cadence nightly --suite stage-a-cpu
     """

@@ -29,7 +29,9 @@ def serve(
         bool, typer.Option("--insecure", help="Beyond this machine, too, let everybody read who asks.")
     ] = False,
 ) -> None:
-    """Serve the store over HTTP: to this machine, or with --host to those who hold a token. Ctrl-C ends it.
+    """Serve the store over HTTP.
+
+    To this machine, or with --host to those who hold a token. Ctrl-C ends it.
 
     Example: driftgate serve
     """
