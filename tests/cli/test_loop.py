@@ -1,5 +1,6 @@
 """What a person does: init, nights, a baseline, a bad run taken out and put back, a verdict replayed."""
 
+import re
 import sqlite3
 
 import pytest
@@ -34,6 +35,20 @@ def test_from_init_to_a_baseline(person):
     specs = person.json("baseline", EXAMPLE)["specs"]
     assert {spec["metric_key"]: set(spec["n"]) for spec in specs} == {"rollout/raw_reward": {5}, "train/ppo_kl": {5}}
     assert (person.home / ".driftgate" / "history.db").is_file()
+
+
+def test_what_init_writes_is_planned(person):
+    """The plan finds the example without an edit, and still does with everything that is commented out put in force."""
+    person.call("init")
+    plan = person.json("plan", "--cadence", "nightly")
+    assert [test["file"] for test in plan["tests"]] == [EXAMPLE]
+    template = (person.home / "driftgate.toml").read_text(encoding="utf-8")
+    in_force = re.sub(r"^# (?=\[|\w+ = )", "", template, flags=re.MULTILINE)
+    person.write("driftgate.toml", in_force)
+    plan = person.json("plan", "--cadence", "nightly")
+    assert [test["file"] for test in plan["tests"]] == [EXAMPLE]
+    assert in_force != template
+    assert "gpu-2" in [suite["suite"] for suite in plan["suites"]]
 
 
 def test_init_overwrites_nothing(person):
