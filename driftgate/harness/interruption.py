@@ -17,12 +17,15 @@ _Handler = Callable[[int, FrameType | None], Any] | int | signal.Handlers | None
 class Interruption:
     """While entered, the first SIGINT, SIGTERM or SIGHUP sets ``requested``; the second raises KeyboardInterrupt.
 
+    Further ones change nothing: they must not keep it from ending the processes of a test, which takes seconds at most.
+
     Handlers can be set in the main thread only; elsewhere entering it changes nothing. A SIGHUP that was ignored
     (nohup) stays ignored.
     """
 
     def __init__(self) -> None:
         self.requested: signal.Signals | None = None
+        self._broken_off = False
         self._previous: dict[signal.Signals, _Handler] = {}
 
     def __enter__(self) -> Self:
@@ -51,6 +54,8 @@ class Interruption:
         return always if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else (*always, signal.SIGHUP)
 
     def _note(self, number: int, _frame: FrameType | None) -> None:
-        if self.requested is not None:
+        if self.requested is None:
+            self.requested = signal.Signals(number)
+        elif not self._broken_off:
+            self._broken_off = True
             raise KeyboardInterrupt
-        self.requested = signal.Signals(number)

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from contextlib import nullcontext
 
 import psutil
@@ -313,11 +314,22 @@ while True: time.sleep(60)
     assert process.stderr.read().endswith("KeyboardInterrupt\n")
 
 
+def test_many_signals_leave_nothing(harness):
+    """Who goes on asking while the processes are being ended does not keep them from it (see the fixture)."""
+    process = harness(DAEMON + STUBBORN, 50.0)
+    lines = iter(process.stdout.readline, "")
+    assert any(line == "ready\n" for line in lines)
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.005)
+
+
 def test_a_second_signal_is_obeyed():
-    """Who asks twice is not kept waiting."""
+    """Who asks twice is not kept waiting; who asks three times breaks nothing off that the second let begin."""
     with Interruption() as interruption:
         signal.raise_signal(signal.SIGTERM)
         assert interruption.requested is signal.SIGTERM
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGTERM)
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
