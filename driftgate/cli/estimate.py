@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 
@@ -22,6 +23,11 @@ class Estimate:
         self._what = what
         self._test_begun = self._clock()
 
+    def waits(self, what: str, wait_s: float) -> None:
+        """The next attempt of the test begins in so many seconds."""
+        self.begins(what)
+        self._test_begun += wait_s
+
     def ended(self, *, red: bool) -> None:
         """The test that was running; the next one is not yet."""
         self._left_s = self._left_s[1:]
@@ -32,10 +38,15 @@ class Estimate:
         """``3/14 done, 1 red | test_a.py 1m 05s | 12m 10s elapsed, about 25m 00s left``."""
         now = self._clock()
         red = f", {self._failed} red" if self._failed else ""
-        current = f"{self._what} {span(now - self._test_begun)} | " if self._what else ""
+        current = f"{self._what} {self._since(now)} | " if self._what else ""
         left = f", about {span(left_s)} left" if (left_s := self._left(now)) > 0 else ""
         done = f"{self._total - len(self._left_s)}/{self._total} done{red}"
         return f"{done} | {current}{span(now - self._begun)} elapsed{left}"
+
+    def _since(self, now: float) -> str:
+        """How long it has been running, or when it will begin."""
+        running_s = now - self._test_begun
+        return span(running_s) if running_s >= 0 else f"in {span(math.ceil(-running_s))}"
 
     def _left(self, now: float) -> float:
         if not self._left_s:

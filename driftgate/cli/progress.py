@@ -83,6 +83,13 @@ class RunProgress:
             ended = f"attempt {told.number} ended after {duration(told.duration_s)}: {told.told}"
             self._say(f"{self._count()} {test.identity.test_path}: {ended}")
 
+    def attempt_follows(self, test: Runnable, number: int, wait_s: float) -> None:
+        self._estimate.waits(f"{safe(test.identity.test_path)}, attempt {number}", wait_s)
+        self._say(f"{self._count()} {test.identity.test_path}: attempt {number} follows in {duration(wait_s)}")
+
+    def attempts_over(self, test: Runnable, reason: str) -> None:
+        self._say(f"{self._count()} {test.identity.test_path}: no other attempt: {reason}")
+
     def test_ended(self, report: TestReport) -> None:
         test = reported_test(report)
         self._result(test, f"{self._count()} ")

@@ -38,7 +38,7 @@ def failed(last_lines: Sequence[str], retry: Retry, *, signal: str = "") -> Fail
     """
     final = final_failures(last_lines, retry.wrappers)
     if signal and not _aborted_by(final):
-        return _built_in(KILLED, retry, f"killed by {signal}")
+        return _built_in(KILLED, retry)
     found = [_by_rules(raised, retry) for raised in final.raised]
     if final.signal:
         found.append(_built_in(KILLED, retry, f"killed by {final.signal}"))

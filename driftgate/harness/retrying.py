@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from driftgate.config.model import Config, Retry
+from driftgate.config.model import UNKNOWN, Config, Retry
 from driftgate.harness.attempts import AttemptResult, Runnable
+from driftgate.harness.failure_class import FailureClass
+
+
+@dataclass(frozen=True, slots=True)
+class Attempting:
+    """What `attempted` calls. ``attempt`` makes the attempt of that number, from 1 on.
+
+    ``follows`` gets the number of the next attempt, then ``wait`` the seconds until it begins; ``wait`` returns False
+    where there shall be none. ``over`` gets why none follows a failure, in a few words.
+    """
+
+    attempt: Callable[[int], AttemptResult]
+    wait: Callable[[float], bool]
+    follows: Callable[[int], None]
+    over: Callable[[str], None]
 
 
 def is_retried(suite: str, config: Config, *, asked: bool | None) -> bool:
@@ -16,19 +32,24 @@ def is_retried(suite: str, config: Config, *, asked: bool | None) -> bool:
     return config.retry.enabled if own is None else own
 
 
-def attempted(
-    test: Runnable, retry: Retry, attempt: Callable[[int], AttemptResult], wait: Callable[[float], bool]
-) -> tuple[AttemptResult, ...]:
-    """All attempts: ``attempt`` makes the one of that number, from 1 on. The last one is the test's result.
-
-    ``wait`` gets the seconds between two attempts, and returns False where there shall be no other.
-    """
-    attempts = [attempt(1)]
-    while _another_may_help(attempts, test, retry) and wait(retry.wait):
-        attempts.append(attempt(len(attempts) + 1))
+def attempted(test: Runnable, retry: Retry, by: Attempting) -> tuple[AttemptResult, ...]:
+    """All attempts. The last one is the test's result."""
+    attempts = [by.attempt(1)]
+    while test.retry and (failure := attempts[-1].failure) is not None:
+        if why := _why_no_other(failure, len(attempts), retry):
+            by.over(why)
+            break
+        by.follows(len(attempts) + 1)
+        if not by.wait(retry.wait):
+            by.over("interrupted")
+            break
+        attempts.append(by.attempt(len(attempts) + 1))
     return tuple(attempts)
 
 
-def _another_may_help(attempts: list[AttemptResult], test: Runnable, retry: Retry) -> bool:
-    failure = attempts[-1].failure
-    return test.retry and len(attempts) < retry.max_attempts and failure is not None and failure.retry
+def _why_no_other(failure: FailureClass, made: int, retry: Retry) -> str:
+    """Empty where another follows."""
+    if not failure.retry:
+        unknown = "its failure fits no rule of [retry.rules]"
+        return unknown if failure.name == UNKNOWN else f"class {failure.name} is not tried again"
+    return "" if made < retry.max_attempts else f"retry.max_attempts is {retry.max_attempts}"

@@ -25,7 +25,7 @@ from driftgate.harness.provenance import read_provenance
 from driftgate.harness.ready_tests import ReadyTest, SkippedTest
 from driftgate.harness.recorded_attempts import record_attempts
 from driftgate.harness.records import discard, new_attempt_folder
-from driftgate.harness.retrying import attempted
+from driftgate.harness.retrying import Attempting, attempted
 from driftgate.harness.run_request import RunRequest
 from gate.identity import SeriesIdentity
 from gate.provenance import Provenance
@@ -93,6 +93,14 @@ class Progress(Protocol):
     def attempt_started(self, test: Runnable, number: int) -> None: ...
 
     def attempt_ended(self, test: Runnable, attempt: AttemptResult) -> None: ...
+
+    def attempt_follows(self, test: Runnable, number: int, wait_s: float) -> None:
+        """The attempt before it failed; this one begins in so many seconds."""
+        ...
+
+    def attempts_over(self, test: Runnable, reason: str) -> None:
+        """The last attempt failed, and no other follows although the test's failures are tried again."""
+        ...
 
     def test_ended(self, report: TestReport) -> None:
         """The test has been attempted, judged and, if this run writes, stored."""
@@ -180,8 +188,7 @@ class _Runner:
         return tuple(reports)
 
     def run(self, test: ReadyTest) -> TestReport:
-        make, wait = partial(self._attempt, test.runnable), self.conditions.interruption.wait
-        attempts = attempted(test.runnable, self.request.config.retry, make, wait)
+        attempts = attempted(test.runnable, self.request.config.retry, self._attempting(test.runnable))
         last = attempts[-1]
         provenance = replace(self.provenance, test_attempt=last.number)
         judgeable = Judgeable(
@@ -201,6 +208,15 @@ class _Runner:
         remarks = record_attempts(test.identity, attempts, provenance, self.open_history) if self.writes else ()
         red = JobExit.FINE if last.passed or last.attempt_class == "interrupted" else JobExit.TEST_FAILED
         return TestReport(test.runnable, attempts, judgement, combined((red, judgement.exit)), remarks)
+
+    def _attempting(self, test: Runnable) -> Attempting:
+        wait_s = self.request.config.retry.wait
+        return Attempting(
+            attempt=partial(self._attempt, test),
+            wait=self.conditions.interruption.wait,
+            follows=lambda number: self.progress.attempt_follows(test, number, wait_s),
+            over=partial(self.progress.attempts_over, test),
+        )
 
     def _attempt(self, test: Runnable, number: int) -> AttemptResult:
         base = self.request.records or self.request.config.base / RECORDS_FOLDER

@@ -171,8 +171,32 @@ def test_attempts_are_told_where_another_may_follow(person, options, told):
     lines = answer.out.splitlines()
     ended = [line for line in lines if line.startswith("driftgate: [1/1] test_a.py: attempt 1 ended after")]
     assert len(ended) == told
+    assert lines.count("driftgate: [1/1] test_a.py: attempt 2 follows in 0.0 s") == told
     word = "PASSED" if told else "FAILED"
     assert [line for line in lines if line.startswith(f"driftgate: [1/1] {word} test_a.py on cpu in stage-a-cpu (")]
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("import not_there", "class code is not tried again"),
+        ("sys.exit(3)", "its failure fits no rule of [retry.rules]"),
+        ("raise ConnectionError('gone')", "retry.max_attempts is 2"),
+    ],
+)
+def test_why_a_failure_is_not_tried_again(body, told, person):
+    """Where failures are, it is told why this one is the last; elsewhere nobody expects another."""
+    person.test(body)
+    answer = person.call("run", "test_a.py", "--retry", "--max-attempts", 2, "--retry-wait", 0)
+    assert f"driftgate: [1/1] test_a.py: no other attempt: {told}" in answer.out.splitlines()
+    assert "no other attempt" not in person.call("run", "test_a.py").out
+
+
+def test_the_live_line_counts_down_to_the_next_attempt(person):
+    """A person who waits sees for what."""
+    person.test("raise ConnectionError('gone')")
+    written, _ = on_terminal(person, "run", "test_a.py", "--retry", "--max-attempts", "2", "--retry-wait", "1.4")
+    assert re.search(rb"\r\x1b\[2Kdriftgate: 0/1 done \| test_a\.py, attempt 2 in [12]s \| \ds elapsed", written)
 
 
 def test_the_last_lines_say_what_needs_a_look(person):
@@ -233,6 +257,8 @@ def test_what_is_left_is_estimated():
     now = [0.0]
     estimate = Estimate([60, 100, 20], lambda: now[0])
     assert estimate.line() == "0/3 done | 0s elapsed, about 3m 00s left"
+    estimate.waits("test_a.py, attempt 2", 30)
+    assert estimate.line() == "0/3 done | test_a.py, attempt 2 in 30s | 0s elapsed, about 3m 30s left"
     estimate.begins("test_a.py")
     now[0] = 45
     assert estimate.line() == "0/3 done | test_a.py 45s | 45s elapsed, about 2m 15s left"

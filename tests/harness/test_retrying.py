@@ -17,7 +17,7 @@ from driftgate.harness.failure_class import FailureClass
 from driftgate.harness.history_access import configured_history
 from driftgate.harness.interruption import Interruption
 from driftgate.harness.outcome import JobExit
-from driftgate.harness.retrying import attempted
+from driftgate.harness.retrying import Attempting, attempted
 from driftgate.harness.run import run_tests
 from driftgate.harness.run_request import RunRequest
 from driftgate.harness.trigger import Requests
@@ -27,6 +27,7 @@ from store.contract import AttemptFilter, RunFilter
 IDENTITY = SeriesIdentity("default", "test_a.py", "cpu", "stage-a-cpu")
 START = datetime(2026, 11, 2, tzinfo=UTC)
 AGAIN, NEVER = FailureClass("assertion", retry=True), FailureClass("code", retry=False)
+NOWHERE = FailureClass("unknown", retry=False)
 
 
 def attempt(number, failure, kind="fail"):
@@ -34,36 +35,41 @@ def attempt(number, failure, kind="fail"):
 
 
 @pytest.mark.parametrize(
-    ("endings", "on", "most", "made"),
+    ("endings", "on", "most", "made", "why"),
     [
-        (["pass"], True, 3, 1),
-        ([AGAIN, AGAIN, "pass"], True, 3, 3),
-        ([AGAIN, AGAIN, AGAIN, "pass"], True, 3, 3),
-        ([AGAIN, NEVER, "pass"], True, 3, 2),
-        ([NEVER, "pass"], True, 3, 1),
-        ([AGAIN, "pass"], False, 3, 1),
-        ([AGAIN, "pass"], True, 1, 1),
-        ([AGAIN, "interrupted", "pass"], True, 3, 2),
+        (["pass"], True, 3, 1, []),
+        ([AGAIN, AGAIN, "pass"], True, 3, 3, []),
+        ([AGAIN, AGAIN, AGAIN, "pass"], True, 3, 3, ["retry.max_attempts is 3"]),
+        ([AGAIN, NEVER, "pass"], True, 3, 2, ["class code is not tried again"]),
+        ([NEVER, "pass"], True, 3, 1, ["class code is not tried again"]),
+        ([NOWHERE, "pass"], True, 3, 1, ["its failure fits no rule of [retry.rules]"]),
+        ([AGAIN, "pass"], False, 3, 1, []),
+        ([AGAIN, "pass"], True, 1, 1, ["retry.max_attempts is 1"]),
+        ([AGAIN, "interrupted", "pass"], True, 3, 2, []),
     ],
 )
-def test_when_another_attempt_follows(endings, on, most, made):
-    """With retry on, after a failure of a class that may be tried again, while attempts are left."""
+def test_when_another_attempt_follows(endings, on, most, made, why):
+    """With retry on, after a failure of a class that may be tried again, while attempts are left; else it is told why."""
     test = Runnable(IDENTITY, Path("test_a.py"), (), (), 1.0, retry=on)
-    waits = []
+    told = []
 
     def make(number):
         ending = endings[number - 1]
         return attempt(number, None, ending) if isinstance(ending, str) else attempt(number, ending)
 
-    attempts = attempted(test, Retry(max_attempts=most, wait=7.0), make, lambda seconds: not waits.append(seconds))
+    by = Attempting(make, lambda seconds: not told.append(seconds), told.append, told.append)
+    attempts = attempted(test, Retry(max_attempts=most, wait=7.0), by)
     assert [one.number for one in attempts] == list(range(1, made + 1))
-    assert waits == [7.0] * (made - 1)
+    assert told == [one for number in range(2, made + 1) for one in (number, 7.0)] + why
 
 
 def test_nothing_follows_a_wait_that_was_cut_short():
-    """A stop between two attempts leaves the failure as the result."""
+    """A stop between two attempts leaves the failure as the result, and is told."""
     test = Runnable(IDENTITY, Path("test_a.py"), (), (), 1.0, retry=True)
-    assert len(attempted(test, Retry(), lambda number: attempt(number, AGAIN), lambda _: False)) == 1
+    told = []
+    by = Attempting(lambda number: attempt(number, AGAIN), lambda _: False, told.append, told.append)
+    assert len(attempted(test, Retry(), by)) == 1
+    assert told == [2, "interrupted"]
 
 
 def test_a_wait_ends_with_a_signal():
@@ -87,7 +93,7 @@ def log(value, name="1"):
 
 
 class Silent:
-    started = attempt_started = attempt_ended = test_ended = lambda *_: None
+    started = attempt_started = attempt_ended = attempt_follows = attempts_over = test_ended = lambda *_: None
 
 
 @pytest.fixture

@@ -49,6 +49,12 @@ class Told:
     def attempt_ended(self, test, attempt):
         self.events.append((attempt.attempt_class, test.identity.test_path, attempt.number))
 
+    def attempt_follows(self, test, number, wait_s):
+        self.events.append(("follows", test.identity.test_path, number, wait_s))
+
+    def attempts_over(self, test, reason):
+        self.events.append(("over", test.identity.test_path, reason))
+
     def test_ended(self, report):
         self.events.append((report.judgement.verdict.outcome, report.identity.test_path))
 
@@ -211,7 +217,7 @@ from driftgate.config.load import load_config
 from driftgate.harness.run import run_tests
 from driftgate.harness.run_request import RunRequest
 class Quiet:
-    started = attempt_started = attempt_ended = test_ended = lambda *_: None
+    started = attempt_started = attempt_ended = attempt_follows = attempts_over = test_ended = lambda *_: None
 config = load_config(file=None, start=pathlib.Path.cwd(), env={}, options={})
 files = (pathlib.Path("test_0.py"), pathlib.Path("test_0.py").absolute())
 request = RunRequest(config, dict(os.environ), files)

@@ -71,7 +71,7 @@ BEHAVIOUR = {
 
 
 class Silent:
-    started = attempt_started = attempt_ended = test_ended = lambda *_: None
+    started = attempt_started = attempt_ended = attempt_follows = attempts_over = test_ended = lambda *_: None
 
 
 @pytest.fixture
