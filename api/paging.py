@@ -15,7 +15,8 @@ from api.problems import Refused
 from store.paging import Place
 
 MAX_PAGE = 1000
-MAX_CURSOR_CHARACTERS = 4000
+MAX_CURSOR_CHARACTERS = 16_400
+"""A name of the longest kind, each of its bytes written as six, in base64."""
 _SEAL_BYTES = 9
 
 Limit = Annotated[int, Query(ge=1, le=MAX_PAGE, description="At most so many on one page.")]

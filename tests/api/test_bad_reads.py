@@ -179,7 +179,7 @@ class TestCursors:
         assert [run["run_id"] for run in answer.json()["runs"]] == nights[1::-1]
 
     @pytest.mark.parametrize(
-        "bad", ["", "x", "AAAA", "é", "\0", "a" * 4000, "a" * 5000, "1", "null", "../..", "=" * 8, "-_-_"]
+        "bad", ["", "x", "AAAA", "é", "\0", "a" * 4000, "a" * 20_000, "1", "null", "../..", "=" * 8, "-_-_"]
     )
     def test_nonsense(self, client, bad):
         """Refused."""
