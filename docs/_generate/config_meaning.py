@@ -75,7 +75,7 @@ MEANING = {
     "changes.harmless": "globs of paths whose change needs no suite; `*` matches `/` too",
     "write.events": "CI events whose runs may write",
     "write.branch": "the only branch whose runs may write",
-    "write.pr_label_writes": "whether a pull request that a label made nightly writes too",
+    "write.pr_label_writes": "whether a pull request that a label made nightly writes too, to a database alone",
     "retry.enabled": "whether failed tests are tried again where the suite does not say",
     "retry.max_attempts": "attempts in all, the first included",
     "retry.wait": "seconds between two attempts",

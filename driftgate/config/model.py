@@ -176,6 +176,11 @@ class StoreConfig:
     migration_url: str | None = None
     journal: Literal["wal", "delete"] = "wal"
 
+    @property
+    def is_service(self) -> bool:
+        """Whether runs go through a service instead of straight into a database."""
+        return self.url.strip().lower().startswith(("https://", "http://"))
+
 
 @dataclass(frozen=True, slots=True)
 class ProvenanceConfig:

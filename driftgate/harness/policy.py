@@ -176,13 +176,19 @@ def _refusal(trigger: Trigger, entered: _Entered, config: Config) -> str:
 def _refusal_in_ci(trigger: Trigger, entered: _Entered, config: Config) -> str:
     rule = config.write
     if entered.by_label and trigger.event in PULL_REQUESTS:
-        return (
-            "" if rule.pr_label_writes else "a pull request's label runs in shadow ([write] pr_label_writes is false)"
-        )
+        return _refusal_of_label(config)
     for event in (trigger.event, trigger.requests.event or trigger.event):
         if event not in rule.events:
             named = printable(event or "is not known and")
             return f"the event {named} is not one of [write] events ({listed(rule.events)})"
     if trigger.branch != rule.branch:
         return f"the branch is {printable(trigger.branch or 'not known')}, not {rule.branch} ([write] branch)"
+    return ""
+
+
+def _refusal_of_label(config: Config) -> str:
+    if not config.write.pr_label_writes:
+        return "a pull request's label runs in shadow ([write] pr_label_writes is false)"
+    if config.store.is_service:
+        return "a pull request's label writes to a database alone, through a service it runs in shadow"
     return ""

@@ -241,6 +241,7 @@ def test_one_file(planner):
     planner.write("tests/e2e/test_broken.py", "def (")
     file = planner.home / "tests/e2e/fsdp/test_qwen3_0.6B_fsdp.py"
     assert where(planner.plan("regular", file=file)) == {H200_4: {"test_qwen3_0.6B_fsdp"}}
+    assert "nothing_requested" not in kinds(planner.plan("regular", file=file))
     portable = planner.home / "tests/e2e/megatron/test_qwen3_4B_ppo.py"
     assert where(planner.plan("regular", "run-on-blackwell", file=portable)) == {B200: {"test_qwen3_4B_ppo"}}
     disabled = planner.plan("regular", file=planner.home / "tests/e2e/ft/test_rollout_fault.py")

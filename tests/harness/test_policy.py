@@ -1,6 +1,7 @@
 """Cadence and the write rule: from what started a run to whether it may write the baseline."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from gate.errors import ConfigError
 
 CONFIG = load_config(file=None, start=Path("/"), env={}, options={})
 PR_LABEL_WRITES = load_config(file=None, start=Path("/"), env={}, options={"write.pr_label_writes": True})
+TO_SERVICE = replace(PR_LABEL_WRITES, store=replace(PR_LABEL_WRITES.store, url="https://driftgate.example"))
 NIGHTLY, WEEKLY = "0 15 * * 0-5", "0 15 * * 6"
 GITHUB_SCHEDULE = Trigger(in_ci=True, event="schedule", cron=NIGHTLY, branch="main", fork=False)
 PULL_REQUEST = Trigger(in_ci=True, event="pull_request", fork=False)
@@ -93,6 +95,8 @@ def test_inside_ci_only_the_schedule_of_the_default_branch_writes(trigger, expec
         (Trigger(in_ci=True, event="pull_request", labels=("nightly",)), CONFIG, ("nightly", False)),
         (Trigger(in_ci=True, event="pull_request", labels=("nightly",)), PR_LABEL_WRITES, ("nightly", True)),
         (Trigger(in_ci=True, event="pull_request", labels=("nightly",), fork=True), PR_LABEL_WRITES, ("nightly", False)),
+        (Trigger(in_ci=True, event="pull_request", labels=("nightly",)), TO_SERVICE, ("nightly", False)),
+        (GITHUB_SCHEDULE, TO_SERVICE, ("nightly", True)),
         (Trigger(in_ci=True, event="pull_request"), PR_LABEL_WRITES, ("regular", False)),
         (asked(Trigger(in_ci=True, event="pull_request", labels=("nightly",)), cadence="regular"), CONFIG, ("regular", False)),
         (asked(PULL_REQUEST, labels=("nightly",)), CONFIG, ("nightly", False)),
