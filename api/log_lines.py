@@ -37,11 +37,17 @@ class JsonLines(logging.Formatter):
 
 
 def log_to(stream: IO[str], level: int = logging.INFO) -> None:
-    """Send what this service and its server say to ``stream``, and nowhere else."""
+    """Send everything that is logged in this process to ``stream``, and nowhere else: of this service and its server
+    from ``level`` on, of libraries warnings.
+    """
     handler = logging.StreamHandler(stream)
     handler.setFormatter(JsonLines())
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(logging.WARNING)
+    logging.captureWarnings(capture=True)
     for name in LOGGERS:
         logger = logging.getLogger(name)
-        logger.handlers = [handler]
-        logger.propagate = False
+        logger.handlers = []
+        logger.propagate = True
         logger.setLevel(level)

@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import warnings
 
 import pytest
 
@@ -14,7 +15,7 @@ from store.errors import StoreUnavailable
 def log():
     """Reads the lines so far, as JSON, and forgets them."""
     stream = io.StringIO()
-    loggers = [logging.getLogger(name) for name in LOGGERS]
+    loggers = [logging.getLogger(name) for name in (None, *LOGGERS)]
     before = [(logger.handlers, logger.propagate, logger.level) for logger in loggers]
     log_to(stream)
 
@@ -29,6 +30,7 @@ def log():
     for logger, (handlers, propagate, level) in zip(loggers, before, strict=True):
         logger.handlers, logger.propagate = handlers, propagate
         logger.setLevel(level)
+    logging.captureWarnings(capture=False)
 
 
 def test_a_request_is_a_line(client, log, bearer):
@@ -137,3 +139,15 @@ def test_no_secret_is_logged(client, log, bearer):
     lines = log()
     assert len(lines) == 6
     assert all(part[:20] not in log.text for part in (secret, key))
+
+
+def test_what_libraries_say_is_a_line_too(log):
+    """Their warnings, a traceback of asyncio; not what they say in passing."""
+    logging.getLogger("asyncio").error("Task exception\nwas never retrieved")
+    logging.getLogger("sqlalchemy.engine").info("SELECT 1")
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.warn("old", DeprecationWarning, stacklevel=1)
+    task, warning = log()
+    assert (task["logger"], task["message"]) == ("asyncio", "Task exception\nwas never retrieved")
+    assert (warning["logger"], "DeprecationWarning: old" in warning["message"]) == ("py.warnings", True)

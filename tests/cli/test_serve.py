@@ -26,6 +26,10 @@ def body(ci_run_id):
     return {"ci_run_id": ci_run_id, "reason": "r"}
 
 
+def requests_in(service):
+    return [line for line in service.log() if line["logger"] == "driftgate.api.requests"]
+
+
 def test_from_nothing(serve, tmp_path):
     """An embedded store, open reading, a link by which a browser operates, one log line per request; SIGTERM is 0."""
     service = serve()
@@ -38,8 +42,7 @@ def test_from_nothing(serve, tmp_path):
         assert (link.status_code, "key" in link.headers["location"]) == (303, False)
         assert browser.post(MARK, json=body(1)).status_code == 403  # no CSRF token: some other page's doing
     assert service.stop() == 0
-    requests = [line for line in service.log() if line["logger"] == "driftgate.api.requests"]
-    routes = [(line["route"], line["status"]) for line in requests]
+    routes = [(line["route"], line["status"]) for line in requests_in(service)]
     assert routes == [("/v1/series", 200), (MARK, 401), ("/login", 303), (MARK, 403)]
     assert all(line.startswith("{") for line in service.log_path.read_text().splitlines())
     assert "dgl_" not in service.log_path.read_text()
@@ -155,6 +158,22 @@ def test_nobody_holds_it_up_forever(serve):
         with service.client() as other:
             assert other.get("/healthz").status_code == 200
         assert service.stop() == 0
+    cut = [line for line in service.log() if line.get("route") == "/v1/epochs" or line.get("method") == "POST"]
+    assert [line["status"] for line in cut] == [None]
+
+
+def test_who_goes_away_is_no_error(serve):
+    """A body that breaks off, an answer that nobody waits for: a line each, no traceback."""
+    service = serve()
+    head = b"POST /v1/epochs HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n"
+    for sent in (head + b"{", b"GET /v1/series HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"):
+        with socket.create_connection(service.address) as connection:
+            connection.sendall(sent)
+    with service.client() as other:
+        wait_until(lambda: other.get("/healthz") and len(requests_in(service)) >= 3)
+    assert service.stop() == 0
+    assert {line["method"] for line in requests_in(service)} == {"GET", "POST"}
+    assert [line for line in service.log() if "traceback" in line or line["level"] == "error"] == []
 
 
 def test_killed_amid_writes_it_loses_nothing_acknowledged(serve):
