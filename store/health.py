@@ -20,6 +20,7 @@ from store.errors import StoreError
 from store.failures import UPGRADE_HINT, translated
 from store.migrate import HEAD, known_revision
 from store.schema import runs
+from store.settings import get_enforcement
 from store.urls import shown, sqlite_path
 
 State = Literal["ok", "warn", "fail"]
@@ -153,6 +154,7 @@ def _schema(url: URL, connection: Connection, project: str, advice: str, behind:
         if privileges.state == "fail":
             return
     yield _history(connection, project)
+    yield from _kill_switch(connection, project)
 
 
 def _privileges(connection: Connection) -> Diagnosis:
@@ -180,6 +182,15 @@ def _history(connection: Connection, project: str) -> Diagnosis:
     return Diagnosis(
         "history", "ok", f"{counted(number, 'run')} of project {project}, the newest of {newest:%Y-%m-%d %H:%MZ}"
     )
+
+
+def _kill_switch(connection: Connection, project: str) -> Iterator[Diagnosis]:
+    """Only where it is thrown."""
+    switch = get_enforcement(connection, project)
+    if switch.changed_at is not None and not switch.on:
+        told = f"switched off in the store by {switch.actor} at {switch.changed_at:%Y-%m-%d %H:%MZ}: {switch.reason}"
+        advice = "`driftgate enforcement on` when the reason is gone"
+        yield Diagnosis("kill switch", "warn", " ".join(told.split()), advice)
 
 
 @contextmanager

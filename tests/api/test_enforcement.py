@@ -69,6 +69,14 @@ def test_what_is_refused(client, bearer, store, change, words):
     assert store.get_enforcement("default").on
 
 
+def test_it_is_told_in_the_trust_log(client, bearer):
+    """As every change, over HTTP too; it belongs to no run."""
+    client.put("/v1/enforcement", headers=bearer("operate", name="ops"), json=OFF)
+    (event,) = client.get("/v1/trust-events").json()["trust_events"]
+    assert (event["action"], event["actor"], event["reason"]) == ("enforcement_off", "token ops", "image broke")
+    assert (event["run_id"], event["selector"]) == (None, "enforcement")
+
+
 def test_another_project_has_another_switch(client, bearer, store):
     """An operator of one turns only its own."""
     client.put("/v1/enforcement", headers=bearer("operate", project="other"), json=OFF)

@@ -35,6 +35,17 @@ def test_a_good_store(url, build):
     assert found["history"][1] == "1 run of project default, the newest of 2024-01-01 01:00Z"
 
 
+def test_a_thrown_kill_switch(url, build):
+    """A warning with who, when and why, on one line; nothing once it is back on."""
+    with open_store(url) as opened:
+        opened.set_enforcement(project="default", on=False, reason="image\nbroke", actor="ana")
+        state, text = told(url)["kill switch"]
+        assert (state, text.startswith("switched off in the store by ana at 20")) == ("warn", True)
+        assert text.endswith(": image broke")
+        opened.set_enforcement(project="default", on=True, reason="r", actor="ana")
+    assert "kill switch" not in told(url)
+
+
 def test_a_database_without_a_schema(empty_postgres_url):
     """A failure on Postgres, with what to do; and no table appears."""
     found = list(diagnose(parse_url(empty_postgres_url), project="default", journal="wal", connect_timeout_s=5))
