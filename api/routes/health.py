@@ -14,7 +14,7 @@ router = APIRouter(tags=["health"], route_class=StrictRoute)
 
 
 @router.get("/healthz")
-def healthz() -> Response:
+async def healthz() -> Response:  # needs no thread, of which slow requests may hold every one
     """Liveness: the process answers."""
     return json_response({"status": "ok"})
 

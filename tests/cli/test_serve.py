@@ -1,5 +1,6 @@
 """``driftgate serve``: from nothing to a service, and down again without losing a request."""
 
+import select
 import signal
 import socket
 import sqlite3
@@ -7,7 +8,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from datetime import timedelta
 from subprocess import PIPE, Popen
 
@@ -148,6 +149,25 @@ def test_a_request_in_flight_gets_its_answer(serve, tmp_path):
     assert service.wait() == 0
     with open_store(service.db) as store:
         assert [event.selector for event in store.trust_events("default")] == ["ci_run_id=7"]
+
+
+def test_liveness_needs_no_thread(serve, tmp_path):
+    """Though every thread of the process waits for the store, it is alive and says so."""
+    service = serve()
+    path = tmp_path / ".driftgate" / "history.db"
+    text = b'{"ci_run_id": 7, "reason": "r"}'
+    head = f"POST {MARK} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {service.token('operate')}\r\n"
+    request = head.encode() + b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(text), text)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other, ExitStack() as kept:
+        other.execute("BEGIN IMMEDIATE")
+        waiting = [kept.enter_context(socket.create_connection(service.address)) for _ in range(50)]
+        for connection in waiting:
+            connection.sendall(request)
+        with service.client() as balancer:
+            assert [balancer.get("/healthz").status_code for _ in range(20)] == [200] * 20
+        assert select.select(waiting, [], [], 0)[0] == []
+        other.execute("COMMIT")
+        assert all(connection.recv(12) == b"HTTP/1.1 200" for connection in waiting)
 
 
 def test_nobody_holds_it_up_forever(serve):
