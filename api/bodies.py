@@ -150,3 +150,6 @@ class HistoryQuery(Strict):
     limit: int = Field(20, ge=1, le=MAX_RUNS)
     anchor_runs: int = Field(20, ge=0, le=MAX_RUNS)
     exclude_ci_run_id: Number | None = None
+    for_gate_call: bool = Field(
+        default=False, description="Also what it asks next: the newest trusted run, the enforcement switch."
+    )

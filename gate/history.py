@@ -91,6 +91,13 @@ class History:
         return self.specs.get(key, SpecHistory())
 
 
+def last_trusted_run(history: History) -> str | None:
+    """The id of the newest counting run that the gate has seen in its one read."""
+    baselines = (row.run for spec in history.specs.values() for row in spec.baseline)
+    counting = [run for run in (*history.recent_runs, *baselines) if run.counting]
+    return max(counting, key=lambda run: run.created_at).run_id if counting else None
+
+
 class HistoryReader(Protocol):
     """The one thing the gate asks of a store."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -108,3 +109,21 @@ def issuer() -> Iterator[identity_issuer.Issuer]:
     """A CI service that signs identity tokens."""
     with identity_issuer.running_issuer() as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def running_server() -> Iterator[Any]:
+    """One real HTTP server for every service of the session."""
+    with _load("serving").Server() as server:
+        yield server
+
+
+@pytest.fixture
+def served(running_server: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., AbstractContextManager[str]]:
+    """Serves a database; gives the URL. Whoever has a token may do everything in every project: who may do what has
+    tests of its own, and here one store reads, writes and operates.
+    """
+    from api.callers import GRANTS, SCOPES
+
+    monkeypatch.setitem(GRANTS, "operate", frozenset(SCOPES))
+    return running_server.serving

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from driftgate.harness.baseline_file import BaselineFile, LastTrusted, Origin, SeriesBaseline
-from driftgate.harness.differences import last_trusted_run
-from gate.history import History, SpecHistory
+from gate.history import History, SpecHistory, last_trusted_run
 from gate.identity import SeriesIdentity, SpecKey
 from gate.policy import GatePolicy
 from gate.provenance import Provenance

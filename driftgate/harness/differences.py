@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gate.history import History
 from gate.provenance import Provenance
 
 _SHOWN_CHARACTERS = 40
 _COMMIT_CHARACTERS = 12
-
-
-def last_trusted_run(history: History) -> str | None:
-    """The id of the newest counting run that the gate has seen in its one read."""
-    baselines = (row.run for spec in history.specs.values() for row in spec.baseline)
-    counting = [run for run in (*history.recent_runs, *baselines) if run.counting]
-    return max(counting, key=lambda run: run.created_at).run_id if counting else None
 
 
 def differences(now: Provenance, then: Provenance) -> str | None:

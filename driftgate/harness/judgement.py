@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from driftgate.config.model import Config
-from driftgate.harness.differences import differences, last_trusted_run
+from driftgate.harness.differences import differences
 from driftgate.harness.enforcement import mode_of, rejects
 from driftgate.harness.history_access import OpenHistory
 from driftgate.harness.kill_switch import KillSwitch
@@ -21,17 +21,18 @@ from driftgate.harness.outcome import JobExit, combined
 from driftgate.harness.records import SEED_METRIC, idempotency_key
 from gate.errors import DriftgateError
 from gate.evaluate import NO_DECLARATION, evaluate
-from gate.history import History
+from gate.history import History, last_trusted_run
 from gate.identity import SeriesIdentity, SpecKey
 from gate.provenance import Provenance
 from gate.record import Record
 from gate.spec import GateSpec
-from gate.verdict import Notice, Verdict, Written
+from gate.verdict import Notice, Status, Verdict, Written
 from store.contract import MetricHistoryStore, StoredRun
 from store.errors import StoreError, StoreUnavailable
 from store.replaying import replay_run
 
 OpenPast = Callable[[], KnownPast]
+_RED = (Status.FAIL.label, Status.ERROR.label)
 LARGEST_SEED = 2**63 - 1
 
 
@@ -142,8 +143,18 @@ def _stored(
         return Judgement(verdict, combined((judgement.exit, _outage_exit(attempt, config, error))))
     if stored.repeat:
         verdict = _as_stored(verdict, stored, store)
-    written = Written(stored.run_id, stored.trusted, stored.repeat, stored.untrusted_reason)
+    reason = stored.untrusted_reason or _overruled(judgement.verdict, stored)
+    written = Written(stored.run_id, stored.trusted, stored.repeat, reason)
     return Judgement(replace(verdict, written=written), _exit_of(verdict))
+
+
+def _overruled(verdict: Verdict, stored: StoredRun) -> str | None:
+    """Why a service, which judges again what it stores, does not trust what this verdict trusts."""
+    if not verdict.trusted or stored.gate_trusted or stored.repeat:
+        return None
+    checks = (check for spec in stored.verdict.get("specs", ()) for check in spec["checks"].values())
+    reasons = (check["reason"] for check in checks if check["status"] in _RED and check["reason"])
+    return f"judged again by the service: {next(reasons, 'not trusted')}"
 
 
 def _as_stored(fresh: Verdict, stored: StoredRun, store: MetricHistoryStore) -> Verdict:

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from driftgate.harness.differences import differences, last_trusted_run
-from gate.history import History, RunRef, SpecHistory, StoredSeries
+from driftgate.harness.differences import differences
+from gate.history import History, RunRef, SpecHistory, StoredSeries, last_trusted_run
 from gate.identity import SpecKey
 from gate.provenance import Provenance
 

@@ -28,6 +28,11 @@ def coordinate(step: int, spec: SpecKey | None = None) -> Coordinate:
     return Coordinate(spec.metric_key, spec.steps_key, spec.constraint_key, step)
 
 
+def who(actor: str) -> str:
+    """Of the actor in a trust log: the one whom the caller named. A service adds whom it knows by the token."""
+    return actor.removesuffix(" (the test)")
+
+
 def verdict(identity: SeriesIdentity = IDENTITY) -> dict:
     """Of a gate that had nothing to judge."""
     return to_stored(Verdict("trusted", identity, GatePolicy()))

@@ -5,17 +5,17 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from api.callers import GRANTS, SCOPES
 from store.contract import MetricHistoryStore
 from store.http_store import HttpMetricHistoryStore
 from store.opening import open_database
+from store.sql_store import SqlMetricHistoryStore
 
 FILES = ["sqlite", "postgres", pytest.param("pgbouncer", marks=pytest.mark.pgbouncer)]
 
@@ -42,6 +42,13 @@ def history_model() -> ModuleType:
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of a fresh database that several processes can open."""
     return _url_of(request, tmp_path)
+
+
+@pytest.fixture(params=[*FILES, "memory"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlMetricHistoryStore]:
+    """A fresh, empty database, for what only its owner does and for what reaches inside."""
+    with _opened(request, tmp_path, "run") as opened:
+        yield opened
 
 
 @pytest.fixture(params=[*FILES, "memory", "http"])
@@ -77,22 +84,6 @@ def _opened(request: pytest.FixtureRequest, tmp_path: Path, grain: str) -> Itera
         return
     with open_database(_url_of(request, tmp_path), one_shot=False, trust=grain) as opened:
         yield opened
-
-
-@pytest.fixture(scope="session")
-def running_server() -> Iterator[Any]:
-    """One real server for every service of the session."""
-    with _load("serving").Server() as server:
-        yield server
-
-
-@pytest.fixture
-def served(running_server: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., AbstractContextManager[str]]:
-    """Serves a database; gives the URL. Whoever has a token may do everything in every project: who may do what has
-    tests of its own, and here one store reads, writes and operates.
-    """
-    monkeypatch.setitem(GRANTS, "operate", frozenset(SCOPES))
-    return running_server.serving
 
 
 def _url_of(request: pytest.FixtureRequest, tmp_path: Path) -> str:

@@ -45,13 +45,13 @@ def _breaking(store, call):
         return answer
 
 
-def test_a_start_and_an_undo_that_break_off_change_nothing(store, judging):
+def test_a_start_and_an_undo_that_break_off_change_nothing(database, judging):
     """Epoch, runs, gate specs and log together, or none of them."""
-    ids = judging.nights(store, [1.0, 2.0, 2.0])
-    before = _stored(store)[0]
-    epoch_id = _breaking(store, lambda: _start(store, judging, ids[1])).epoch_id
-    assert _breaking(store, lambda: _undo(store, epoch_id)).runs == tuple(ids[1:])
-    assert _stored(store)[0] == before
+    ids = judging.nights(database, [1.0, 2.0, 2.0])
+    before = _stored(database)[0]
+    epoch_id = _breaking(database, lambda: _start(database, judging, ids[1])).epoch_id
+    assert _breaking(database, lambda: _undo(database, epoch_id)).runs == tuple(ids[1:])
+    assert _stored(database)[0] == before
 
 
 @pytest.fixture(params=["postgres_url", pytest.param("pgbouncer_url", marks=pytest.mark.pgbouncer)])

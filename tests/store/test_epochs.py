@@ -101,7 +101,7 @@ def test_epochs_are_listed_newest_first(store, build, written):
     of_metric, of_series = store.list_epochs("default", build.IDENTITY)
     assert (of_metric.epoch_id, of_metric.metric_key, of_metric.first_run_id) == (second, "kl", None)
     assert (of_series.epoch_id, of_series.metric_key, of_series.first_run_id) == (first, None, written[2].run_id)
-    assert (of_series.reason, of_series.actor, of_series.identity) == ("new data", "me", build.IDENTITY)
+    assert (of_series.reason, build.who(of_series.actor), of_series.identity) == ("new data", "me", build.IDENTITY)
     assert of_metric.undone_at is None
     assert of_series.started_at <= of_metric.started_at <= of_series.undone_at
     assert store.list_epochs("another") == []
@@ -130,7 +130,8 @@ def test_start_and_undo_are_in_the_trust_log(store, build, written):
     epoch_id = start(store, build)
     undo(store, epoch_id)
     lines = [
-        (line.action, line.actor, line.reason, line.run_id, line.selector) for line in store.trust_events("default")
+        (line.action, build.who(line.actor), line.reason, line.run_id, line.selector)
+        for line in store.trust_events("default")
     ]
     assert lines == [
         ("undo_epoch", "bo", "too soon", None, f"epoch_id={epoch_id}"),

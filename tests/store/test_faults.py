@@ -23,41 +23,43 @@ from store.opening import open_store
 ALL = RunFilter(limit=1000)
 
 
-def test_a_write_that_breaks_off_leaves_nothing(store, build):
+def test_a_write_that_breaks_off_leaves_nothing(database, build):
     """At whichever statement: no run, no values, no attempt superseded; afterwards the same write succeeds."""
-    first = store.write_run(build.run(7))
+    first = database.write_run(build.run(7))
     rerun = build.run(
         7, build.values({0: 1.0, 1: 2.0}), build.values({5: 1.0}, build.key("kl")), facts={"ci_run_attempt": 2}
     )
     number, broken = 0, True
     while broken:
         number += 1
-        with at_statement(store, number, break_off) as seen:
+        with at_statement(database, number, break_off) as seen:
             try:
-                store.write_run(rerun)
+                database.write_run(rerun)
             except Broken:
-                assert store.list_runs("default", ALL) == [first]
+                assert database.list_runs("default", ALL) == [first]
             else:
                 broken = len(seen) >= number
     assert number > 5
-    assert build.recent(store, 0, 1) == [[1.0], [2.0]]
+    assert build.recent(database, 0, 1) == [[1.0], [2.0]]
 
 
-def test_a_mark_that_breaks_off_changes_nothing(store, build):
+def test_a_mark_that_breaks_off_changes_nothing(database, build):
     """Rule, runs and log together, or none of them."""
-    runs = [store.write_run(build.run(7, identity=build.SeriesIdentity("default", "t", "cuda", name))) for name in "ab"]
+    runs = [
+        database.write_run(build.run(7, identity=build.SeriesIdentity("default", "t", "cuda", name))) for name in "ab"
+    ]
     number, broken = 0, True
     while broken:
         number += 1
-        with at_statement(store, number, break_off) as seen:
+        with at_statement(database, number, break_off) as seen:
             try:
-                assert store.mark_untrusted(**build.BY, ci_run_id=7) == 2
+                assert database.mark_untrusted(**build.BY, ci_run_id=7) == 2
             except Broken:
-                assert store.list_runs("default", ALL) == runs[::-1]
-                assert store.trust_events("default") == []
+                assert database.list_runs("default", ALL) == runs[::-1]
+                assert database.trust_events("default") == []
             else:
                 broken = len(seen) >= number
-    assert len(store.trust_events("default")) == 3
+    assert len(database.trust_events("default")) == 3
 
 
 @pytest.fixture(params=["postgres_url", pytest.param("pgbouncer_url", marks=pytest.mark.pgbouncer)])

@@ -176,7 +176,8 @@ class TestLog:
         run_id = store.write_run(build.run(7)).run_id
         store.mark_untrusted(project="default", ci_run_id=7, reason="bad driver", actor="ana")
         store.mark_trusted(project="default", ci_run_id=7, reason="fine after all", actor="bo")
-        lines = [(one.action, one.actor, one.reason, one.run_id, one.selector) for one in store.trust_events("default")]
+        found = store.trust_events("default")
+        lines = [(one.action, build.who(one.actor), one.reason, one.run_id, one.selector) for one in found]
         assert lines == [
             ("mark_trusted", "bo", "fine after all", run_id, "ci_run_id=7"),
             ("mark_trusted", "bo", "fine after all", None, "ci_run_id=7"),
@@ -191,7 +192,7 @@ class TestLog:
         store.mark_untrusted(**build.BY, ci_run_id=7)
         late = store.write_run(build.run(7))
         newest = store.trust_events("default")[0]
-        assert (newest.run_id, newest.actor, newest.selector) == (late.run_id, "on duty", "ci_run_id=7")
+        assert (newest.run_id, build.who(newest.actor), newest.selector) == (late.run_id, "on duty", "ci_run_id=7")
 
     def test_without_a_change_nothing_is_logged(self, store: MetricHistoryStore, build):
         """Repeating a mark adds no line."""

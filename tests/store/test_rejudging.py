@@ -51,7 +51,7 @@ class TestStart:
         assert trusted(store, ids) == [True, True, True, True, True, False, True]
         assert judging.night(store, 8, 2.05).trusted
 
-    def test_each_change_is_a_line_with_the_new_verdict(self, store, judging):
+    def test_each_change_is_a_line_with_the_new_verdict(self, store, build, judging):
         """Who, when, why; what the gate said at the time is not rewritten."""
         ids = judging.nights(store, [1.0, 2.0, 1.0])
         before = [found.run.verdict for found in store.get_runs("default", ids)]
@@ -61,7 +61,7 @@ class TestStart:
             (ids[1], False, True),
             (ids[2], True, False),
         ]
-        assert {(line.actor, line.reason, line.selector) for line in found} == {
+        assert {(build.who(line.actor), line.reason, line.selector) for line in found} == {
             ("ana", "new optimiser", f"epoch_id={epoch_id}")
         }
         assert [line.verdict["verdict"] for line in found] == ["trusted", "not_trusted"]

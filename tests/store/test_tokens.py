@@ -26,6 +26,12 @@ class Clock:
 
 
 @pytest.fixture
+def store(database):
+    """Only who has the database itself makes tokens."""
+    return database
+
+
+@pytest.fixture
 def clock(store):
     store.tokens.now = store.sessions.now = clock = Clock()
     return clock
