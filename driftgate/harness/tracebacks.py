@@ -13,6 +13,12 @@ _GROUP_MARGIN = re.compile(r" *(?:\| ?|\+ (?=Exception Group ))")
 _HEADER = "Traceback (most recent call last):"
 _FRAME = re.compile(r'( *)File "[^"]*", line \d+')
 _EXCEPTION = re.compile(r"(?P<name>(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)(?:\([\w.]+\))?(?P<colon>:(?:\s|$))?")
+_ASIDE = re.compile(
+    r"Exception ignored (?:in|while|on)\b|--- Logging error ---|Error in atexit\._run_exitfuncs"
+    r"|(?:Task|Future) exception was never retrieved"
+)
+"""What Python puts before the traceback of an exception that ends nothing, as an object or a log handler goes away."""
+_CHAINED = re.compile("During handling of the above exception|The above exception was the direct cause")
 _WHAT = "what():"
 _TERMINATE = re.compile(r"terminate called after throwing an instance of '([\w:]+)")
 _AFTER_MESSAGE = re.compile(
@@ -46,7 +52,8 @@ def tracebacks(lines: Sequence[str]) -> list[Raised]:
     """Every exception with a traceback, in the order of their ends; ``lines`` are plain.
 
     The lines of several processes are taken apart by what they are marked with. An exception inside another's message
-    (Ray, torch.multiprocessing) and each one of a group come as exceptions of their own.
+    (Ray, torch.multiprocessing) and each one of a group come as exceptions of their own. Those that Python tells of
+    but that end nothing are left out.
     """
     streams: dict[str, _Stream] = {}
     for number, line in enumerate(lines):
@@ -87,15 +94,25 @@ class _Stream:
     _name: str = ""
     _native: bool = False
     _reading: bool = False
+    _aside: bool = False
+    _next_aside: bool = False
     _indent: int | None = None
     _end: int = 0
 
     def feed(self, line: str, number: int) -> None:
         frame = _FRAME.match(line)
-        if _HEADER in line:
+        if _ASIDE.match(line):
+            self.close()
+            self._next_aside = True
+        elif _CHAINED.match(line):
+            self.close()
+            self._next_aside = self._aside
+        elif _HEADER in line:
             self._open()
+            self._aside, self._next_aside = self._next_aside, False
         elif thrown := _TERMINATE.match(line):
             self._open()
+            self._aside = False
             self._native, self._name = True, thrown[1].replace("::", ".")
             self._message.append(f"{self._name}:")
         elif frame and (self._name or not self._reading):  # of a syntax error, or inside a message
@@ -110,7 +127,7 @@ class _Stream:
 
     def close(self) -> None:
         """What is open ends here; without a name it was no exception."""
-        if self._name:
+        if self._name and not self._aside:
             self.found.append(Raised(self._name, "\n".join(self._message), self._end, self.rank, self._native))
         self._message, self._name, self._native, self._reading, self._indent = [], "", False, False, None
 

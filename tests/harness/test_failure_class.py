@@ -158,6 +158,51 @@ LOGS = {
     ),
     "no space left": (FRAMES + "OSError: [Errno 28] No space left on device: '/tmp/x'\n", "infrastructure", True),
     "keyboard interrupt": (FRAMES + "KeyboardInterrupt\n", "unknown", False),
+    "an object that goes away": (
+        FRAMES
+        + "ConnectionResetError: peer\n"
+        + "Exception ignored in: <function Server.__del__ at 0x7f00>\n"
+        + FRAMES
+        + "KeyError: 1\n"
+        + FORK
+        + FRAMES
+        + "AttributeError: 'NoneType' object has no attribute 'close'\n",
+        "infrastructure",
+        True,
+    ),
+    "a log handler that is closed": (
+        FRAMES
+        + "AssertionError: loss\n--- Logging error ---\n"
+        + FRAMES
+        + "ValueError: I/O operation on closed file.\nCall stack:\n"
+        + '  File "/lib/wandb.py", line 9, in f\n    log()\n'
+        + "Message: 'done %d'\nArguments: ('x',)\n",
+        "assertion",
+        True,
+    ),
+    "a task that nobody waited for": (
+        FRAMES
+        + "TypeError: f() takes 1 positional argument\nTask exception was never retrieved\n"
+        + "future: <Task finished name='Task-1' coro=<f() done> exception=ConnectionError('gone')>\n"
+        + FRAMES
+        + "ConnectionError: gone\n",
+        "code",
+        False,
+    ),
+    "nothing but an object that goes away": (
+        "Exception ignored in: <function Server.__del__ at 0x7f00>\n" + FRAMES + "ConnectionError: gone\n",
+        "unknown",
+        False,
+    ),
+    "what comes after an object that goes away": (
+        "Exception ignored in: <function Server.__del__ at 0x7f00>\n"
+        + FRAMES
+        + "AttributeError: x\n"
+        + FRAMES
+        + "ConnectionError: gone\n",
+        "infrastructure",
+        True,
+    ),
     "no traceback": ("step 3: loss 0.1\nFAILED: timeout, NCCL, connection refused, OOM\n", "unknown", False),
     "nothing": ("", "unknown", False),
     "a model named bloom": ("loading bloom-7b (OutOfMemoryError)\n" + FRAMES + "KeyError: 'bloom'\n", "unknown", False),
