@@ -67,6 +67,7 @@ def gate(
         print_json(to_json(result.verdict))
     else:
         _print(result)
+    _annotate(result)
     for problem in result.problems[1:]:  # the verdict's reason is the first
         say(f"driftgate: {problem}")
     raise typer.Exit(result.exit)
@@ -78,3 +79,14 @@ def _print(result: HookResult) -> None:
     print_text(verdict_text(result.verdict))
     if not result.policy.writes:
         say(f"driftgate: nothing was written: {result.policy.reason}")
+
+
+def _annotate(result: HookResult) -> None:
+    """Beside the source, where this is a step of GitHub Actions: its runner reads both streams."""
+    from driftgate.harness.annotations import annotations_of_verdict
+    from driftgate.harness.ci_console import console_of
+
+    console = console_of(os.environ)
+    for annotation in annotations_of_verdict(result.verdict, result.exit):
+        if line := console.annotated(annotation):
+            say(line.rstrip("\n"))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from driftgate.harness.outcome import JobExit
-from driftgate.harness.reported import ReportedTest
+from driftgate.harness.reported import ReportedTest, is_unjudged, why_unstored
 from gate.outline import headline, summaries
 from gate.verdict import Verdict
 
@@ -36,13 +36,23 @@ def annotations_of(test: ReportedTest) -> Iterator[Annotation]:
             line = line_of_failure(path, test.last.last_lines)
             yield Annotation("error", path, line, f"failed in {suite}", _failure(test))
         return
-    if test.severity > 1:
-        level: Level = "warning" if test.exit is JobExit.FINE else "error"
-        word = "not trusted" if test.distrusted else "not judged" if test.unjudged else "not stored"
-        yield Annotation(level, path, _line_of_spec(test.verdict), f"{word} in {suite}", _minded(test))
+    yield from annotations_of_verdict(test.verdict, test.exit)
     if test.passed_on_retry:
         hidden = tuple(f"attempt {attempt.number}: {attempt.told}" for attempt in test.attempts[:-1])
         yield Annotation("notice", path, 1, f"passed only on attempt {test.last.number} in {suite}", hidden)
+
+
+def annotations_of_verdict(verdict: Verdict, code: JobExit) -> Iterator[Annotation]:
+    """Of a test that passed: one where the gate minds something, could not judge or could not store. ``code`` is what
+    the verdict means for the job.
+    """
+    word = _word(verdict)
+    if word is None:
+        return
+    level: Level = "warning" if code is JobExit.FINE else "error"
+    series = verdict.identity
+    title = f"{word} in {series.suite}" if series.suite else word
+    yield Annotation(level, series.test_path, _line_of_spec(verdict), title, _minded(verdict))
 
 
 def line_of_failure(test_path: str, last_lines: Sequence[str]) -> int:
@@ -56,10 +66,16 @@ def _failure(test: ReportedTest) -> tuple[str, ...]:
     return tuple(f"attempt {attempt.number}: {attempt.told}" for attempt in test.attempts)
 
 
-def _minded(test: ReportedTest) -> tuple[str, ...]:
-    worst = summaries(test.verdict, MOST_DEVIATIONS)[:1]
+def _word(verdict: Verdict) -> str | None:
+    if verdict.outcome == "not_trusted":
+        return "not trusted"
+    return "not judged" if is_unjudged(verdict) else "not stored" if why_unstored(verdict) else None
+
+
+def _minded(verdict: Verdict) -> tuple[str, ...]:
+    worst = summaries(verdict, MOST_DEVIATIONS)[:1]
     deviations = (text for summary in worst for text in (*summary.reasons, *summary.deviations))
-    return (headline(test.verdict), *deviations, *filter(None, [test.unstored]))
+    return (headline(verdict), *deviations, *filter(None, [why_unstored(verdict)]))
 
 
 def _line_of_spec(verdict: Verdict) -> int:

@@ -90,13 +90,12 @@ class ReportedTest:
     @property
     def unjudged(self) -> bool:
         """It passed and asks to be judged, and something kept the gate from it."""
-        verdict = self.verdict
-        return self.passed and verdict.outcome == "not_judged" and verdict.reason != NO_DECLARATION
+        return self.passed and is_unjudged(self.verdict)
 
     @property
     def unstored(self) -> str | None:
         """What kept a run that was judged from being written; None where nothing did."""
-        return next((notice.text for notice in self.verdict.warnings if notice.kind == NOT_WRITTEN), None)
+        return why_unstored(self.verdict)
 
     @property
     def fails_by_gate(self) -> bool:
@@ -141,6 +140,16 @@ class ReportedRun:
     skipped: tuple[ReportedSkip, ...]
     not_run: tuple[SeriesIdentity, ...]
     notices: tuple[PlanNotice, ...] = ()
+
+
+def is_unjudged(verdict: Verdict) -> bool:
+    """Whether something kept the gate from judging what was declared."""
+    return verdict.outcome == "not_judged" and verdict.reason != NO_DECLARATION
+
+
+def why_unstored(verdict: Verdict) -> str | None:
+    """What kept a run that was judged from being written; None where nothing did."""
+    return next((notice.text for notice in verdict.warnings if notice.kind == NOT_WRITTEN), None)
 
 
 def reported(result: RunResult) -> ReportedRun:

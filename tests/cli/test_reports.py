@@ -103,6 +103,30 @@ def test_a_job_summary_that_cannot_be_written_changes_nothing(person, clean, pre
     assert (answer.code, answer.lines) == (0, [f"driftgate: the job summary {path} was not written: {reason}"])
 
 
+@pytest.mark.parametrize(
+    ("record", "marks"),
+    [
+        ("trusted", []),
+        (
+            "rejected",
+            ["::warning file=test_a.py,line=5,title=not trusted in stage-a-cpu::gate: NOT TRUSTED (1 of 1 compared)"],
+        ),
+        ("missing", ["::warning file=test_a.py,line=1,title=not judged in stage-a-cpu::gate: NOT JUDGED (record "]),
+    ],
+)
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_the_hook_marks_what_the_gate_minds(record, marks, options, person, clean):
+    """In a step of GitHub Actions, beside the declaration; elsewhere, and where all is well, nothing."""
+    person.test()
+    person.judge(1.0)
+    folder = person.home / "none" if record == "missing" else person.record(1.0 if record == "trusted" else 9.0)
+    call = ("gate", "test_a.py", "--records", folder, *options)
+    assert "::" not in person.call(*call).err
+    clean.setenv("GITHUB_ACTIONS", "true")
+    found = [line for line in person.call(*call, "--cadence", "regular").lines if line.startswith("::")]
+    assert [line[: len(mark)] for line, mark in zip(found, marks, strict=True)] == marks
+
+
 def test_junit(person):
     """On request, by run and by the hook."""
     person.test(LOG.format(1.0))
