@@ -69,3 +69,21 @@ def test_a_stranger_is_refused_before_anything_is_fetched(load, issuer):
     with pytest.raises(Refused, match="nobody here believes its issuer"):
         verifier(issuer.token())
     assert issuer.fetches == 0
+
+
+def test_a_rule_is_a_way_in(serve, tmp_path, issuer):
+    """Beyond this machine a service needs no token of its own then; whom the rules do not know gets nowhere."""
+    (tmp_path / "driftgate.toml").write_text(CONFIG.replace('[store]\nurl = "sqlite://"', ""))
+    service = serve()
+    assert service.announced["login_link"] is None
+    with service.client() as stranger:
+        answers = [
+            stranger.get("/v1/series"),
+            stranger.get("/v1/series", headers={"Authorization": f"Bearer {issuer.token()}"}),
+            stranger.get("/v1/series", headers={"Host": "gate.example"}),
+            stranger.get("/v1/series", headers={"Host": "other.example"}),
+        ]
+        assert [answer.status_code for answer in answers] == [401, 401, 401, 421]
+        assert "nobody here believes its issuer" in answers[1].json()["detail"]
+    assert service.stop() == 0
+    assert "eyJ" not in service.log_path.read_text()
