@@ -3,8 +3,11 @@
 import csv
 import io
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
+from itertools import count
+from threading import Event, Semaphore
 
 import pandas as pd
 import pytest
@@ -327,6 +330,31 @@ class TestRuns:
         answer = client.get(f"/v1/runs/{run_id}/verdict")
         assert answer.status_code == 404
         assert answer.json()["detail"].startswith(f"run {run_id} was stored without a verdict")
+
+
+def test_pages_while_runs_are_written(ids, client, store, build):
+    """A writer who never stops, with runs newer, older and in between: what was there at the start comes once."""
+    stop, written = Event(), Semaphore(0)
+
+    def write():
+        for number in count(100):
+            if stop.is_set():
+                return
+            store.write_run(build.run(number, hours=number % 150))
+            written.release()
+
+    with ThreadPoolExecutor() as threads:
+        writer = threads.submit(write)
+        seen, query = [], {"limit": 1}
+        while not set(ids) <= set(seen) and query["limit"]:
+            written.acquire()
+            page = client.get("/v1/runs", params=query).json()
+            seen += [run["run_id"] for run in page["runs"]]
+            query = {"limit": page["next_cursor"] and 3, "cursor": page["next_cursor"]}
+        stop.set()
+        writer.result()
+    assert len(seen) == len(set(seen))
+    assert [run_id for run_id in seen if run_id in ids] == ids[::-1]
 
 
 def test_attempts_and_trust_events_by_filter(ids, get):
