@@ -11,6 +11,7 @@ import driftgate
 from api import problems
 from api.body_limit import BodyLimit
 from api.hosts import Guard, networks
+from api.openapi import DescribedApp
 from api.redaction import hide_secrets_in_logs
 from api.request_log import RequestLog
 from api.routes import (
@@ -80,13 +81,13 @@ def create_app(settings: ServiceSettings) -> FastAPI:
         yield
         store.close()
 
-    app = FastAPI(
+    app = DescribedApp(
         title="driftgate",
         version=driftgate.__version__,
         summary="Histories of training metrics: baselines, verdicts, trust.",
         lifespan=lifespan,
         redirect_slashes=False,  # a path that ends in / is another one
-        responses=problems.IN_OPENAPI,
+        generate_unique_id_function=lambda route: route.name,
         openapi_url=None,  # routes.documents gives it to those who may read
     )
     service = app.state.service = Service(settings, store)

@@ -64,8 +64,8 @@ class SpecBody(Strict):
 class ValuesBody(SpecBody):
     """The values that a gate spec selected in a run. ``points``: how many points the metric had, selected or not."""
 
-    steps: list[Step]
-    values: list[float]
+    steps: list[Step] = Field(max_length=MAX_VALUES)
+    values: list[float] = Field(max_length=MAX_VALUES)
     points: Number
     at_step: Number | None = None
     trusted: bool = True

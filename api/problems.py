@@ -19,33 +19,27 @@ RETRY_AFTER_S = 5
 _MOST_MISTAKES = 20
 
 
-IN_OPENAPI: dict[int | str, dict[str, Any]] = {
-    "default": {
-        "description": "Refused, or failed: RFC 9457 problem details",
-        "content": {
-            MEDIA_TYPE: {
-                "schema": {
-                    "type": "object",
-                    "required": ["type", "title", "status", "detail"],
-                    "properties": {
-                        "type": {"type": "string"},
-                        "title": {"type": "string"},
-                        "status": {"type": "integer"},
-                        "detail": {"type": "string", "description": "One line: what, where, what to do."},
-                        "errors": {
-                            "type": "array",
-                            "items": {
-                                "type": "object",
-                                "properties": {"in": {"type": "string"}, "text": {"type": "string"}},
-                            },
-                        },
-                    },
-                }
-            }
+PROBLEM: dict[str, Any] = {
+    "type": "object",
+    "description": "Why a request is not answered. No key is ever absent but `errors`.",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": {"type": "string", "description": "Always about:blank: the status says what kind it is."},
+        "title": {"type": "string", "description": "The status in words."},
+        "status": {"type": "integer"},
+        "detail": {"type": "string", "description": "One line: what, where, what to do."},
+        "errors": {
+            "type": "array",
+            "description": "Each mistake in parameters or body, where there are such.",
+            "items": {
+                "type": "object",
+                "required": ["in", "text"],
+                "properties": {"in": {"type": "string"}, "text": {"type": "string"}},
+            },
         },
-    }
+    },
 }
-"""What every route may answer instead."""
+"""The shape as a JSON schema, for OpenAPI."""
 
 
 class Refused(DriftgateError):

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
-from fastapi.openapi.docs import get_swagger_ui_html
+from typing import Any
 
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse
+
+from api.documents_page import POLICY, page
 from api.responses import json_response
 from api.service import Reading
 from api.strict_requests import StrictRoute
 
-router = APIRouter(route_class=StrictRoute, include_in_schema=False)
+router = APIRouter(tags=["service"], route_class=StrictRoute)
 
 
-@router.get("/openapi.json")
+@router.get("/openapi.json", responses={200: {"model": dict[str, Any]}}, response_model=None)
 def openapi(request: Request, _: Reading) -> Response:
-    """OpenAPI 3."""
+    """This description, as OpenAPI 3.1."""
     return json_response(request.app.openapi())
 
 
-@router.get("/docs")
+@router.get("/docs", response_class=HTMLResponse)
 def docs(request: Request, _: Reading) -> Response:
-    """The same as a page to try it out."""
-    return get_swagger_ui_html(openapi_url="/openapi.json", title=request.app.title)
+    """The same as a page to read, without any script."""
+    return HTMLResponse(page(request.app.openapi()), headers={"Content-Security-Policy": POLICY})

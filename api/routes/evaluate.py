@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
 from api.bodies import MAX_SPECS, ProvenanceBody, SeriesBody
+from api.models.runs import Verdict
 from api.projects import own_project
 from api.responses import json_response
 from api.service import Reading, Service, Store
@@ -36,7 +37,7 @@ class Evaluation(Strict):
     provenance: ProvenanceBody = ProvenanceBody()
 
 
-@router.post("/evaluate", response_model=None)
+@router.post("/evaluate", responses={200: {"model": Verdict}}, response_model=None)
 def evaluate(asked: Evaluation, request: Request, access: Reading, store: Store) -> Response:
     """The verdict that the gate would give, in the form of `driftgate gate --json`; ``written`` is null."""
     identity = asked.series.identity(own_project(asked.series.project, access))

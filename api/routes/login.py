@@ -29,7 +29,7 @@ class Login(Strict):
     token: str = Field(max_length=200)
 
 
-@router.get("/login", status_code=HTTPStatus.SEE_OTHER)
+@router.get("/login", status_code=HTTPStatus.SEE_OTHER, response_class=RedirectResponse)
 def follow_link(
     request: Request, store: Store, key: Annotated[str, Query(max_length=200, description="Of the login link.")]
 ) -> Response:

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Header, Request, Response
 
 from api.bodies import RunBody
 from api.claims import held_back, reconcile
+from api.models.store import WireRun
 from api.projects import own_project
 from api.responses import json_response
 from api.service import Service, Store, Writing
@@ -25,7 +26,15 @@ IdempotencyKey = Annotated[
 ]
 
 
-@router.post("/runs", status_code=HTTPStatus.CREATED, response_model=None)
+@router.post(
+    "/runs",
+    status_code=HTTPStatus.CREATED,
+    responses={
+        200: {"model": WireRun, "description": "It was stored before"},
+        201: {"model": WireRun, "description": "It is stored now"},
+    },
+    response_model=None,
+)
 def write_run(
     body: RunBody, request: Request, access: Writing, store: Store, idempotency_key: IdempotencyKey = None
 ) -> Response:

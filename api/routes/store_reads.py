@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
+from api.models.store import Past, SpecList, WireRunList, WireRuns
 from api.paging import MAX_CURSOR_CHARACTERS, Paging
 from api.parameters import Backend, Suite, TestPath, Text
 from api.responses import json_response
@@ -49,7 +50,7 @@ class RunIds(Strict):
     run_ids: list[Text] = Field(max_length=MAX_RUNS)
 
 
-@router.post("/runs:query", response_model=None)
+@router.post("/runs:query", responses={200: {"model": WireRunList}}, response_model=None)
 def query_runs(query: RunsQuery, request: Request, access: Reading, store: Store) -> Response:
     """Runs without their values, each with the verdict as it is stored."""
     where = query.filter()
@@ -59,21 +60,21 @@ def query_runs(query: RunsQuery, request: Request, access: Reading, store: Store
     return json_response({"schema": SCHEMA, "runs": runs, "next_cursor": paging.cursor(page.next)})
 
 
-@router.post("/runs:read", response_model=None)
+@router.post("/runs:read", responses={200: {"model": WireRuns}}, response_model=None)
 def read_runs(wanted: RunIds, access: Reading, store: Store) -> Response:
     """Runs with their values and the verdicts as they are stored. 404 names those that do not exist."""
     found = store.get_runs(access.project, wanted.run_ids)
     return json_response({"schema": SCHEMA, "runs": [run_values_json(run) for run in found]})
 
 
-@router.get("/specs", response_model=None)
+@router.get("/specs", responses={200: {"model": SpecList}}, response_model=None)
 def list_specs(access: Reading, store: Store, *, test_path: TestPath, backend: Backend, suite: Suite) -> Response:
     """Every gate spec that the series has ever stored, newest use first."""
     specs = store.list_specs(SeriesIdentity(access.project, test_path, backend, suite))
     return json_response({"schema": SCHEMA, "specs": [key_json(key) for key in specs]})
 
 
-@router.get("/past", response_model=None)
+@router.get("/past", responses={200: {"model": Past}}, response_model=None)
 def read_past(access: Reading, store: Store, *, test_path: TestPath, backend: Backend, suite: Suite) -> Response:
     """Every run of a series with its values and verdict, oldest first, and the starts of its epochs: for a replay."""
     return json_response(past_json(store.read_past(SeriesIdentity(access.project, test_path, backend, suite))))

@@ -225,4 +225,4 @@ def test_limits_stand_in_openapi(client, path):
     parameters = {one["name"]: one["schema"] for one in document["paths"][path]["get"]["parameters"]}
     assert (parameters["limit"]["minimum"], parameters["limit"]["maximum"]) == (1, 1000)
     assert "cursor" in parameters
-    assert "application/problem+json" in document["paths"][path]["get"]["responses"]["default"]["content"]
+    assert "application/problem+json" in document["paths"][path]["get"]["responses"]["422"]["content"]
