@@ -6,6 +6,7 @@ from identity_issuer import FACTS, OTHER_SHA, SHA
 
 from api.app import create_app
 from gate.provenance import Provenance
+from store.stored import AttemptFilter
 from store.wire_runs import new_run_json
 
 
@@ -109,6 +110,21 @@ def test_everything_else_writes_nothing(post, read, store, judging, changed, sta
     assert store.list_series("default") == []
     foreign = status == 401 or "repository_id" in changed
     assert read(**changed) == (status if foreign else 200)
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [({}, 201), ({"ci_run_id": 4711, "ci_run_attempt": 2}, 201), ({"ci_run_id": 1}, 403), ({"ci_run_attempt": 1}, 403)],
+)
+def test_attempts_are_of_the_tokens_run(client, store, issuer, said, status):
+    """Or else one night could make another one look flaky."""
+    series = {"test_path": "tests/test_a.py", "backend": "cuda", "suite": "s"}
+    facts = {"test_attempt": 1, "attempt_class": "pass", "duration_s": 1.0, "started_at": "2026-01-01T00:00:00Z"}
+    body = {"attempts": [{"series": series, **facts, **said}]}
+    answer = client.post("/v1/attempts", json=body, headers={"Authorization": f"Bearer {issuer.token()}"})
+    assert answer.status_code == status
+    stored = [(one.ci_run_id, one.ci_run_attempt) for one in store.list_attempts("default", AttemptFilter())]
+    assert stored == ([(4711, 2)] if status == 201 else [])
 
 
 def test_operating_is_for_people(client, issuer):
