@@ -74,7 +74,7 @@ class SqlMetricHistoryStore:
     """See `store.contract.MetricHistoryStore`. Opened by `store.opening.open_store`.
 
     ``tokens`` and ``sessions``: who may use a service over this store. They are no part of the contract: whoever
-    reaches a store through a service cannot let others in.
+    reaches a store through a service cannot let others in. ``pages``: its listings as a service gives them.
     """
 
     def __init__(self, connections: Connections, trust: TrustGrain, policy: GatePolicy) -> None:
