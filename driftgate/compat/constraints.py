@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 
 from gate.spec import Constraint
 
@@ -20,8 +21,12 @@ class ConstraintOutcome:
 def evaluate_constraint(constraint: Mapping[str, float], cur: float, ref: float) -> ConstraintOutcome:
     """Whether ``cur`` is in the corridor of ``constraint`` around ``ref``; a parameter left out is 0.
 
-    The bands scale from ``ref`` alone. Raises TypeError for a parameter that no constraint has.
+    The bands scale from ``ref`` alone. Raises TypeError for a parameter that no constraint has, and for what is no
+    number.
     """
+    for name, number in {"cur": cur, "ref": ref, **constraint}.items():
+        if not isinstance(number, Real):
+            raise TypeError(f"{name}: expected a number, got {type(number).__name__}")
     import numpy as np
 
     from gate.corridor import Corridor

@@ -82,6 +82,16 @@ def test_an_unknown_parameter_of_a_constraint_is_a_type_error():
         evaluate_constraint({"rel": 0.2}, 1.0, 1.0)
 
 
+@pytest.mark.parametrize(
+    ("constraint", "cur", "ref"),
+    [({"rel_up": "0.2"}, 1.0, 1.0), ({"rel_up": None}, 1.0, 1.0), ({}, "1", 1.0), ({}, 1.0, None), ({}, None, 1.0)],
+)
+def test_what_is_no_number_is_a_type_error(constraint, cur, ref):
+    """It is not compared in silence."""
+    with pytest.raises(TypeError, match="expected a number, got"):
+        evaluate_constraint(constraint, cur, ref)
+
+
 def test_a_record_is_read_with_its_markers(record):
     """What is not finite was written as text and is a number again."""
     found = parse_merged_record(record(a__b=[[0, 0.5], [1, "NaN"], [2, "Infinity"], [3, "-Infinity"]], c=[[0, 1]]))
