@@ -2,6 +2,7 @@
 
 import importlib.util
 import sys
+from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 
@@ -41,6 +42,23 @@ def bearer(store):
         return {"Authorization": f"Bearer {secret}"}
 
     return make
+
+
+@pytest.fixture
+def make_client():
+    """A client of a service with these settings, its store, and the header of a token that may trust."""
+    with ExitStack() as opened:
+
+        def make(settings):
+            served = TestClient(create_app(settings), base_url="http://localhost:8321", raise_server_exceptions=False)
+            client = opened.enter_context(served)
+            store = client.app.state.service.store
+            if settings.verify_identity_token is not None:
+                return client, store, {"Authorization": "Bearer of-a-job"}
+            _, secret = store.tokens.create(NewToken("default", "job", "write", timedelta(hours=1), may_trust=True))
+            return client, store, {"Authorization": f"Bearer {secret}"}
+
+        yield make
 
 
 @pytest.fixture(scope="session")
