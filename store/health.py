@@ -19,6 +19,7 @@ from store.engine import make_engine
 from store.errors import StoreError
 from store.failures import UPGRADE_HINT, translated
 from store.migrate import HEAD, known_revision
+from store.operations import EnforcementSwitch
 from store.schema import runs
 from store.settings import get_enforcement
 from store.urls import shown, sqlite_path
@@ -154,7 +155,7 @@ def _schema(url: URL, connection: Connection, project: str, advice: str, behind:
         if privileges.state == "fail":
             return
     yield _history(connection, project)
-    yield from _kill_switch(connection, project)
+    yield from kill_switch(get_enforcement(connection, project))
 
 
 def _privileges(connection: Connection) -> Diagnosis:
@@ -184,9 +185,8 @@ def _history(connection: Connection, project: str) -> Diagnosis:
     )
 
 
-def _kill_switch(connection: Connection, project: str) -> Iterator[Diagnosis]:
+def kill_switch(switch: EnforcementSwitch) -> Iterator[Diagnosis]:
     """Only where it is thrown."""
-    switch = get_enforcement(connection, project)
     if switch.changed_at is not None and not switch.on:
         told = f"switched off in the store by {switch.actor} at {switch.changed_at:%Y-%m-%d %H:%MZ}: {switch.reason}"
         advice = "`driftgate enforcement on` when the reason is gone"

@@ -9,13 +9,18 @@ from functools import partial
 
 from driftgate.config.model import Config
 from store.health import Diagnosis, diagnose, looks_pooled
-from store.urls import parse_url
+from store.service_health import diagnose_service
+from store.urls import is_service_url, parse_url
 
 HIDDEN = "***"
 
 
 def examine_store(config: Config, timeout_s: int) -> Iterator[Diagnosis]:
     """Reached or not within ``timeout_s``, for each endpoint; nothing is changed. Raises ConfigError (a wrong URL)."""
+    if is_service_url(config.store.url):
+        yield Diagnosis("store", "ok", f"[store] url from {config.sources.get('store.url', 'default')}")
+        yield from answered_within(timeout_s, partial(diagnose_service, config.store.url, config.project))
+        return
     url = parse_url(config.store.url)
     direct = parse_url(config.store.migration_url) if config.store.migration_url else None
     ask = partial(
