@@ -92,7 +92,7 @@ MEANING = {
     "timeouts.kill_grace": "between asking a process to end and ending it",
     "enforcement.allow": "test files whose declarations with `enforce=True` may fail the job",
     "enforcement.on_outage": "an enforced test whose store cannot be reached: `fail` is exit 4, `shadow` passes",
-    "store.url": "SQLite or Postgres; a password belongs in the environment",
+    "store.url": "SQLite, Postgres, or the `https://` address of a service; secrets belong in the environment",
     "store.migration_url": "the direct endpoint, where `url` leads through a transaction pooler",
     "store.journal": "SQLite's journal; `delete` for network file systems",
     "provenance.packages": "installed packages whose versions are stored",

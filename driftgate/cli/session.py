@@ -64,7 +64,9 @@ COMMON: dict[str, tuple[Any, Any]] = {
     "db": (
         Annotated[
             str | None,
-            typer.Option("--db", metavar="URL", help="Store, e.g. sqlite:///history.db; secrets: environment."),
+            typer.Option(
+                "--db", metavar="URL", help="Store: sqlite:///history.db, https://HOST, ...; secrets: environment."
+            ),
         ],
         None,
     ),

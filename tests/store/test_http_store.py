@@ -78,6 +78,16 @@ class TestTrying:
         service.store().list_series("default")
         assert service.slept == [4.0, 10.0]
 
+    def test_a_service_that_hangs_is_not_waited_for_again_and_again(self):
+        """Each try takes its half minute; none begins when a minute is over."""
+        service = Scripted(httpx2.ReadTimeout(""))
+        clock = iter(range(0, 3000, 30))
+        transport = httpx2.MockTransport(service)
+        slow = HttpService(URL, lambda: None, transport=transport, sleep=service.slept.append, now=lambda: next(clock))
+        with pytest.raises(StoreUnavailable, match=r"does not answer within 30 s"):
+            slow.get("/v1/series", {})
+        assert len(service.seen) == 2
+
     def test_in_the_end_it_gives_up(self):
         """With the address, the reason and what to look at."""
         service = Scripted(REFUSED)
