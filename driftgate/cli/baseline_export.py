@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from driftgate.cli.output import counted, print_json, say
-from driftgate.cli.reports import check_reports
+from driftgate.cli.reports import check_writable
 from driftgate.cli.session import Session
 from driftgate.cli.targets import series_of
 from gate.errors import DriftgateError
@@ -18,7 +18,7 @@ def export_to(path: Path, session: Session, test: Path | None, *, backend: str |
     from driftgate.harness.baseline_export import ExportRequest, export_baseline
     from driftgate.harness.provenance import read_provenance
 
-    check_reports(path)
+    check_writable(path)
     with session.history() as (config, store):
         if test is None:
             stored = [one.identity for one in store.list_series(config.project) if one.counting]

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from driftgate.cli.output import counted, number, print_json, print_table, say
-from driftgate.cli.reports import check_reports
+from driftgate.cli.reports import check_writable
 from driftgate.cli.session import Session, command
 from driftgate.cli.targets import BackendOption, SuiteOption
 
@@ -37,7 +37,7 @@ def durations(
     from driftgate.harness.flakes import PASSED
     from store.contract import AttemptFilter
 
-    check_reports(output)
+    check_writable(output)
     where = AttemptFilter(attempt_class=PASSED, backend=backend, suite=suite, newest=runs)
     with session.history() as (config, store):
         found = learned_durations(store.list_attempts(config.project, where))

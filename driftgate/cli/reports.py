@@ -20,16 +20,24 @@ JunitOption = Annotated[Path | None, typer.Option("--junit", metavar="FILE", hel
 JsonFileOption = Annotated[Path | None, typer.Option("--report-json", metavar="FILE", help="Write the report as JSON.")]
 
 
+def check_writable(path: Path) -> None:
+    """Raises ConfigError for a file that could not be written: hours later it would be too late. What is in it stays."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.open("ab").close()
+    except OSError as error:
+        raise ConfigError(f"the report {path} cannot be written ({error.strerror}); name another file") from error
+
+
 def check_reports(*paths: Path | None) -> None:
-    """Raises ConfigError for a report that could not be written: hours later it would be too late."""
-    for path in paths:
-        if path is None:
-            continue
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.open("ab").close()
-        except OSError as error:
-            raise ConfigError(f"the report {path} cannot be written ({error.strerror}); name another file") from error
+    """The same for reports, of which an earlier one is emptied: whatever ends this call, it is not the report on it."""
+    given = [path for path in paths if path is not None]
+    for path in given:
+        check_writable(path)
+    summary = summary_file(os.environ)
+    for path in given:
+        if path.is_file() and (summary is None or path.resolve() != summary.resolve()):
+            write_report(path, b"")
 
 
 def write_markdown(path: Path | None, render: Callable[[int], str]) -> None:

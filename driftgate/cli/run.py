@@ -24,6 +24,8 @@ from driftgate.cli.targets import BackendOption
 from driftgate.cli.triggers import CadenceOption, EventOption, ScheduleOption, WriteOption, requests
 
 if TYPE_CHECKING:
+    from driftgate.harness.interruption import Interruption
+    from driftgate.harness.prepared_run import PreparedRun
     from driftgate.harness.run import RunResult
     from driftgate.harness.run_request import RunRequest
 
@@ -86,6 +88,7 @@ def run(
 
     Example: driftgate run --cadence nightly --suite stage-a-cpu
     """
+    from driftgate.harness.interruption import Interruption
     from driftgate.harness.run_report import as_json
     from driftgate.harness.run_request import RunRequest, Selection
     from driftgate.harness.sharding import parse_shard
@@ -113,24 +116,31 @@ def run(
         baseline=baseline,
     )
     check_reports(report_md, report_json, junit)
-    result = _carried_out(request, to_stderr=session.json)
-    _write_reports(result, report_md, report_json, junit)
-    if session.json:
-        print_json(as_json(result))
+    prepared = _prepared(request)
+    with Interruption() as interruption:  # who asks for a stop after the last test gets the reports all the same
+        result = _carried_out(prepared, interruption, to_stderr=session.json)
+        _write_reports(result, report_md, report_json, junit)
+        if session.json:
+            print_json(as_json(result))
     raise typer.Exit(result.exit)
 
 
-def _carried_out(request: RunRequest, *, to_stderr: bool) -> RunResult:
-    from driftgate.cli.progress import shown_progress
+def _prepared(request: RunRequest) -> PreparedRun:
     from driftgate.harness.prepared_run import prepare
-    from driftgate.harness.run import run_prepared
     from gate.outline import safe
 
     prepared = prepare(request)
     for notice in prepared.tests.notices:
         say(f"driftgate: {safe(notice.text)}")
+    return prepared
+
+
+def _carried_out(prepared: PreparedRun, interruption: Interruption, *, to_stderr: bool) -> RunResult:
+    from driftgate.cli.progress import shown_progress
+    from driftgate.harness.run import run_prepared
+
     with shown_progress(os.environ, to_stderr=to_stderr) as progress:
-        result = run_prepared(prepared, progress.output, progress)
+        result = run_prepared(prepared, progress.output, progress, interruption=interruption)
         progress.finished(result)
     return result
 

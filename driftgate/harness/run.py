@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -115,12 +116,17 @@ def run_tests(
 
 
 def run_prepared(
-    prepared: PreparedRun, output: Output, progress: Progress, open_history: OpenHistory | None = None
+    prepared: PreparedRun,
+    output: Output,
+    progress: Progress,
+    open_history: OpenHistory | None = None,
+    interruption: Interruption | None = None,
 ) -> RunResult:
     """Run the tests one after another. What they print goes to ``output`` as bytes.
 
     Stops after the first red test where fast-fail is on, and at once on SIGINT or SIGTERM; a second signal raises
-    KeyboardInterrupt. No process of a test is left running either way.
+    KeyboardInterrupt. No process of a test is left running either way. ``interruption``: one that the caller has
+    entered, for what comes after the run.
 
     Raises: ConfigError (a command that cannot be started, a folder for records that cannot be made).
     """
@@ -128,11 +134,11 @@ def run_prepared(
     config, file = request.config, request.baseline
     history = open_history or partial(configured_history, config)
     progress.started(tests.ready, tests.skipped, prepared.policy)
-    with Interruption() as interruption:
+    with Interruption() if interruption is None else nullcontext(interruption) as stop:
         runner = _Runner(
             prepared=prepared,
             conditions=Conditions(
-                request.environment, config.base, config.timeouts, output, interruption, config.retry
+                request.environment, config.base, config.timeouts, output, stop, config.retry
             ),
             progress=progress,
             open_history=history,
@@ -145,7 +151,7 @@ def run_prepared(
         tests=reports,
         skipped=tests.skipped,
         not_run=tuple(test.identity for test in tests.ready[len(reports) :]),
-        interrupted=interruption.requested is not None,
+        interrupted=stop.requested is not None,
         provenance=runner.provenance,
         notices=tests.notices,
     )

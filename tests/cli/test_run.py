@@ -10,6 +10,7 @@ import sys
 import psutil
 import pytest
 
+from driftgate.harness.junit import junit_xml
 from driftgate.harness.process_tree import ProcessTree
 
 LOG = "driftgate.log({{'train/loss': {}}}, step=0)"
@@ -213,7 +214,7 @@ def test_an_interruption(person, number):
         "import subprocess; subprocess.Popen(['sleep', '60'], start_new_session=True); print('up', flush=True); time.sleep(60)"
     )
     tree = ProcessTree()
-    command = [sys.executable, "-m", "driftgate", "run", "test_a.py", "--report-json", "r.json"]
+    command = [sys.executable, "-m", "driftgate", "run", "test_a.py", "--report-json", "r.json", "--cadence", "nightly"]
     with subprocess.Popen(
         command,
         cwd=person.home,
@@ -228,6 +229,7 @@ def test_an_interruption(person, number):
     assert (harness.returncode, err) == (130, "")
     assert "driftgate: interrupted; 0 passed" in out
     assert '"interrupted": true' in (person.home / "r.json").read_text()
+    assert person.json("flakes")["executions"] == 0  # an attempt that was broken off is no result
     assert [process for process in tree.find() if process.status() != psutil.STATUS_ZOMBIE] == []
 
 
@@ -320,3 +322,26 @@ def test_wrong_selections_and_retries(person, options, words):
     assert (answer.code, answer.out, len(answer.lines)) == (2, "", 1)
     assert words in answer.err
     assert not (person.home / "ran").exists()
+
+
+def test_reports_are_written_whoever_asks_for_a_stop_meanwhile(person, monkeypatch):
+    """All tests have run by then: what is known of them is not lost, and the exit is theirs."""
+    person.test(LOG.format(1.0))
+
+    def stopped(result):
+        signal.raise_signal(signal.SIGINT)
+        return junit_xml(result)
+
+    monkeypatch.setattr("driftgate.harness.junit.junit_xml", stopped)
+    assert person.call("run", "test_a.py", "--junit", "j.xml", "--report-json", "r.json").code == 0
+    assert (person.home / "j.xml").read_text().startswith("<?xml")
+
+
+def test_a_report_of_an_earlier_run_does_not_outlive_the_next(person):
+    """A job that is killed leaves an empty report, not last night's; only a job summary keeps what others wrote."""
+    person.test("import signal; os.kill(os.getppid(), signal.SIGKILL)")
+    for name in ("r.json", "r.md", "j.xml"):
+        person.write(name, "last night")
+    call = ("run", "test_a.py", "--report-json", "r.json", "--report-md", "r.md", "--junit", "j.xml")
+    assert person.process(*call).code == -signal.SIGKILL
+    assert [(person.home / name).read_text() for name in ("r.json", "r.md", "j.xml")] == ["", "", ""]
