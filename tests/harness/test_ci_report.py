@@ -202,6 +202,12 @@ def test_a_rerun_of_a_job_counts_alone(left, made):
     assert "superseded by `2.json`" in summary_markdown(report)
 
 
+def test_another_shard_is_no_rerun(left, made):
+    """Not even of a shard as empty as itself."""
+    paths = [left("0.json", shard="0/2"), left("1.json", shard="1/2", ci_run_attempt=2)]
+    assert [shard.superseded for shard in merged(paths).shards] == [None, None]
+
+
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
