@@ -37,7 +37,8 @@ def durations(
     from driftgate.harness.flakes import PASSED
     from store.contract import AttemptFilter
 
-    check_writable(output)
+    if output is not None:
+        check_writable(output)
     where = AttemptFilter(attempt_class=PASSED, backend=backend, suite=suite, newest=runs)
     with session.history() as (config, store):
         found = learned_durations(store.list_attempts(config.project, where))

@@ -21,7 +21,7 @@ JsonFileOption = Annotated[Path | None, typer.Option("--report-json", metavar="F
 
 
 def check_writable(path: Path) -> None:
-    """Raises ConfigError for a file that could not be written: hours later it would be too late. What is in it stays."""
+    """Raises ConfigError for a file that could not be written: hours later it would be too late. Its content stays."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.open("ab").close()

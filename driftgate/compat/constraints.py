@@ -24,7 +24,8 @@ def evaluate_constraint(constraint: Mapping[str, float], cur: float, ref: float)
     The bands scale from ``ref`` alone. Raises TypeError for a parameter that no constraint has, and for what is no
     number.
     """
-    for name, number in {"cur": cur, "ref": ref, **constraint}.items():
+    numbers: dict[str, object] = {"cur": cur, "ref": ref, **constraint}
+    for name, number in numbers.items():
         if not isinstance(number, Real):
             raise TypeError(f"{name}: expected a number, got {type(number).__name__}")
     import numpy as np

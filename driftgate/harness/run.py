@@ -137,9 +137,7 @@ def run_prepared(
     with Interruption() if interruption is None else nullcontext(interruption) as stop:
         runner = _Runner(
             prepared=prepared,
-            conditions=Conditions(
-                request.environment, config.base, config.timeouts, output, stop, config.retry
-            ),
+            conditions=Conditions(request.environment, config.base, config.timeouts, output, stop, config.retry),
             progress=progress,
             open_history=history,
             judge=partial(judge, open_history=history) if file is None else FileJudge(file).judge,
