@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from datetime import UTC
 
@@ -9,8 +10,10 @@ import httpx2
 import numpy as np
 import orjson
 import pytest
+import servers
 from hypothesis import given
 from hypothesis import strategies as st
+from service_process import ServiceProcess
 
 from driftgate.config.load import load_config
 from driftgate.harness.judgement import Judgeable, judge
@@ -270,6 +273,27 @@ class TestServed:
                 store.write_run(build.run(number))
                 proxy.cut()
             assert build.recent(store) == [[2.0, 1.0]]
+
+    def test_a_service_that_is_killed_in_mid_request(self, tmp_path, build, monkeypatch):
+        """Killed while four write, and started again: every run is stored, each once, and nobody was turned away."""
+        monkeypatch.setattr("store.http_service.DELAYS_S", (0.5,) * 100)  # a busy machine starts a service slowly
+        port = ("--port", str(servers.free_port()))
+        first = ServiceProcess(tmp_path, *port)
+        token = first.token("write")
+        runs = [build.run(number) for number in range(1, 41)]
+        with HttpMetricHistoryStore(first.url, token=lambda: token) as store, ThreadPoolExecutor(4) as pool:
+            written = [pool.submit(store.write_run, run) for run in runs]
+            written[10].result()
+            first.kill()
+            second = ServiceProcess(tmp_path, *port)
+            try:
+                ids = {one.result().run_id for one in written}
+                found = store.list_runs("default", RunFilter())
+            finally:
+                second.kill()
+        assert len(ids) == len(runs)
+        assert {run.run_id for run in found} == ids
+        assert len(found) == len(runs)
 
     def test_long_listings_are_read_to_their_end(self, served, running_server, database_url, build, monkeypatch):
         """Page by page, and no further than the limit."""
