@@ -9,8 +9,12 @@ from typing import Any, TypeVar
 
 from gate.errors import Problem
 from gate.literals import NotLiteralError, literal
-from gate.wording import clipped, closest, listed, nearest
+from gate.snippets import snippet
+from gate.wording import closest, listed, nearest
 
+MOST_ARGUMENTS = 100
+MOST_PROBLEMS = 200
+"""In one file: whoever writes more wants to keep the reader busy."""
 T = TypeVar("T")
 Complain = Callable[[str], None]
 
@@ -84,6 +88,8 @@ class ArgumentReader:
 
 def bind_call(filename: str, text: str, node: ast.Call, signature: Signature) -> MarkerCall:
     """The call's arguments by name, with what is wrong in how they are given. ``text`` is the file's source."""
+    if len(node.args) + len(node.keywords) > MOST_ARGUMENTS:
+        return _overfull(filename, node, signature)
     starred = [argument for argument in node.args if isinstance(argument, ast.Starred)]
     spread = [keyword for keyword in node.keywords if keyword.arg is None]
     binding = _Binding(filename, text, signature)
@@ -105,6 +111,13 @@ def bind_call(filename: str, text: str, node: ast.Call, signature: Signature) ->
     )
 
 
+def _overfull(filename: str, node: ast.Call, signature: Signature) -> MarkerCall:
+    """None of the arguments is looked at, and none is missing."""
+    count = len(node.args) + len(node.keywords)
+    problem = Problem(filename, node.lineno, signature.name, "", f"has {count} arguments; at most {MOST_ARGUMENTS}")
+    return MarkerCall(filename, signature.name, node.lineno, {}, frozenset(), starred=True, problems=(problem,))
+
+
 class _Binding:
     def __init__(self, filename: str, text: str, signature: Signature) -> None:
         self.filename = filename
@@ -124,7 +137,7 @@ class _Binding:
             self._bind(parameter, node)
         for node in nodes[len(allowed) :]:
             taken = f"only {listed(allowed)}" if allowed else "no argument"
-            found = clipped(ast.get_source_segment(self.text, node) or "")
+            found = snippet(self.text, node)
             self.complain(node.lineno, "", f"takes {taken} by position, found {found}; write it as name=value")
 
     def keyword(self, name: str, node: ast.expr) -> None:
@@ -144,5 +157,5 @@ class _Binding:
             self.arguments[parameter] = Argument(literal(node), node.lineno)
         except NotLiteralError as error:
             self.refused.add(parameter)
-            found = clipped(ast.get_source_segment(self.text, error.node) or "")
+            found = snippet(self.text, error.node)
             self.complain(error.node.lineno, parameter, f"`{found}` {error}")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gate.calls import Argument, ArgumentReader, Complain, MarkerCall, Signature
+from gate.calls import MOST_PROBLEMS, Argument, ArgumentReader, Complain, MarkerCall, Signature
 from gate.canonical import canonical_json
 from gate.errors import Problem, SourceError
 from gate.fields import (
@@ -21,7 +21,7 @@ from gate.fields import (
     parse_steps,
 )
 from gate.identity import SpecKey
-from gate.source import Source, marker_calls, parse_source
+from gate.source import Source, marker_calls, more_problems, parse_source
 from gate.spec import Constraint, GateDefaults, GateSpec, Steps
 from gate.wording import closest, listed, nearest, shown
 
@@ -77,6 +77,9 @@ def _specs_of(calls: Sequence[MarkerCall], defaults: GateDefaults) -> tuple[tupl
     specs: list[GateSpec] = []
     first_line: dict[SpecKey, int] = {}
     for call in calls:
+        if len(found) >= MOST_PROBLEMS:
+            found.append(more_problems(call.filename, call.line))
+            break
         reader = ArgumentReader(_filled(call, defaults))
         judged = _read_judged(reader)
         policy = _read_policy(reader)

@@ -7,8 +7,9 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
-from gate.calls import MarkerCall, Signature, bind_call
+from gate.calls import MOST_PROBLEMS, MarkerCall, Signature, bind_call
 from gate.errors import Problem, SourceError
 from gate.wording import shown
 
@@ -77,13 +78,32 @@ def marker_calls(
     """The top-level calls of these markers in file order, with their own problems, and uses that would be lost."""
     calls: list[MarkerCall] = []
     problems: list[Problem] = []
+    told = 0
     for statement in _mentioning_statements(source, signatures):
+        if told >= MOST_PROBLEMS:
+            problems.append(more_problems(source.filename, statement.lineno))
+            break
+        before = len(problems)
         match statement:
             case ast.Expr(value=ast.Call(func=ast.Name(id=name)) as node) if name in signatures:
                 calls.append(bind_call(source.filename, source.text, node, signatures[name]))
+                told += len(calls[-1].problems)
             case _:
-                problems += _misuses(source.filename, statement, signatures)
+                problems += _first(_misuses(source.filename, statement, signatures))
+                told += len(problems) - before
     return tuple(calls), tuple(problems)
+
+
+def more_problems(filename: str, line: int) -> Problem:
+    """Stands for all that follow."""
+    return Problem(filename, line, "", "", f"and more than {MOST_PROBLEMS} mistakes")
+
+
+def _first(problems: Iterable[Problem]) -> list[Problem]:
+    found = list(islice(problems, MOST_PROBLEMS + 1))
+    if len(found) > MOST_PROBLEMS:
+        found[-1] = more_problems(found[-1].file, found[-1].line)
+    return found
 
 
 def _mentioning_statements(source: Source, signatures: Mapping[str, Signature]) -> Iterator[ast.stmt]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import heapq
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
 _SHOWN_CHARS = 60
+_LONGEST_NAME = 200
+_COMPARED = 50
 
 
 def shown(value: Any) -> str:
@@ -38,8 +42,22 @@ def listed(names: Iterable[str]) -> str:
 
 def closest(name: Any, valid: Iterable[str]) -> str | None:
     """The valid name that was probably meant, or None where none is alike."""
-    close = difflib.get_close_matches(name, list(valid), n=1) if isinstance(name, str) else []
+    if not isinstance(name, str) or len(name) > _LONGEST_NAME:
+        return None
+    close = difflib.get_close_matches(name, _likely(name, list(valid)), n=1)
     return close[0] if close else None
+
+
+def _likely(name: str, valid: list[str]) -> list[str]:
+    """Of many names those with the most characters in common: a full comparison with each would take seconds."""
+    if len(valid) <= _COMPARED:
+        return valid
+    letters = Counter(name)
+    return heapq.nlargest(_COMPARED, valid, lambda other: _likeness(letters, len(name), other))
+
+
+def _likeness(letters: Counter[str], length: int, other: str) -> float:
+    return 2 * (letters & Counter(other[:_LONGEST_NAME])).total() / max(length + len(other), 1)
 
 
 def nearest(name: Any, valid: Iterable[str]) -> str:

@@ -15,8 +15,9 @@ from driftgate.config.model import LabelRegistry
 from driftgate.config.values import RefusedValueError, text
 from gate.errors import Problem, SourceError
 from gate.literals import NotLiteralError, literal
+from gate.snippets import snippet
 from gate.source import parse_source, source_text
-from gate.wording import clipped, shown
+from gate.wording import shown
 
 MOST_LABELS = 1000
 _CHANGING = frozenset({"update", "pop", "popitem", "clear", "setdefault", "__setitem__", "__delitem__", "__ior__"})
@@ -39,7 +40,7 @@ def labels_in(registry: LabelRegistry, content: bytes) -> dict[str, str]:
     try:
         labels = literal(definition)
     except NotLiteralError as error:
-        found = clipped(ast.get_source_segment(source.text, error.node) or "")
+        found = snippet(source.text, error.node)
         raise _refused(registry, error.node.lineno, f"`{found}` {error}") from None
     return checked_labels(labels, registry.path, definition.lineno, registry.name)
 

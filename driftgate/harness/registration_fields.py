@@ -21,6 +21,8 @@ from gate.wording import listed, nearest, shown
 MOST_GPUS = 8
 MOST_STRINGS = 100
 MOST_LISTED = 50
+MOST_EXPLAINED = 5
+"""Unknown labels of one call for which a likely one is looked up: that is slow, and people read no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +52,11 @@ class FieldRules:
     def labels(self, value: Any, complain: Complain) -> tuple[str, ...]:
         labels = _distinct_strings(value, complain)
         known = self.config.labels
-        for label in labels:
-            if label not in known:
-                text = f"unknown label {shown(label)}{nearest(label, known)}; known labels: {_several(known) or 'none'}"
-                complain(f"{text}; {self._how_to_add(label)}")
+        unknown = [label for label in labels if label not in known]
+        for place, label in enumerate(unknown):
+            meant = nearest(label, known) if place < MOST_EXPLAINED else ""
+            text = f"unknown label {shown(label)}{meant}; known labels: {_several(known) or 'none'}"
+            complain(f"{text}; {self._how_to_add(label)}")
         return labels
 
     def _how_to_add(self, label: str) -> str:

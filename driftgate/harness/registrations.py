@@ -8,9 +8,9 @@ from typing import Any
 
 from driftgate.config.model import Backend, Config
 from driftgate.harness.registration_fields import FieldRules
-from gate.calls import ArgumentReader, Signature
+from gate.calls import MOST_PROBLEMS, ArgumentReader, Signature
 from gate.errors import Problem, SourceError
-from gate.source import Source, marker_calls, parse_source
+from gate.source import Source, marker_calls, more_problems, parse_source
 from gate.wording import listed
 
 MARKER_BACKENDS: dict[str, Backend] = {
@@ -18,8 +18,6 @@ MARKER_BACKENDS: dict[str, Backend] = {
     "register_cuda_ci": "cuda",
     "register_rocm_ci": "rocm",
 }
-MOST_PROBLEMS = 1000
-"""In one file: whoever writes more wants to keep the reader busy."""
 _PARAMETERS = ("est_time", "suite", "labels", "nightly", "disabled", "hardware", "num_gpus")
 _SIGNATURES = {name: Signature(name, _PARAMETERS, positional=2) for name in MARKER_BACKENDS}
 
@@ -63,7 +61,7 @@ def declared_registrations(source: Source, config: Config) -> tuple[tuple[Regist
     first_line: dict[tuple[str, str], int] = {}
     for call in calls:
         if len(found) >= MOST_PROBLEMS:
-            found.append(Problem(source.filename, call.line, call.name, "", f"and more than {MOST_PROBLEMS} mistakes"))
+            found.append(more_problems(source.filename, call.line))
             break
         reader = ArgumentReader(call)
         registration = _read_registration(reader, config)

@@ -215,3 +215,10 @@ def test_a_file_that_cannot_be_parsed_is_one_problem():
     specs, (problem,) = parse_declarations("test_a.py", "register_ci_gate(", DEFAULTS)
     assert not specs
     assert str(problem).startswith("test_a.py:1: not valid Python")
+
+
+def test_a_hostile_file_has_few_mistakes():
+    """The last stands for all that follow."""
+    specs, problems = parse_declarations("test_a.py", "register_ci_gate(steps=3)\n" * 5000, {})
+    assert (specs, len(problems)) == ((), 201)
+    assert problems[-1].text == "and more than 200 mistakes"
