@@ -40,6 +40,12 @@ TAGS = {
     "store": "What driftgate itself reads where its store is this service.",
     "service": "The service about itself.",
 }
+_LIMITS = (
+    f"a body of {MAX_BODY_BYTES // 2**20} MiB, {MAX_VALUES:,} values in a run, "
+    f"{MAX_COORDINATES:,} coordinates in an answer, {MAX_PAGE:,} rows on a page"
+)
+_NAMELESS = "Successful Response"
+"""What FastAPI says of an answer of which nobody said anything."""
 _DESCRIPTION = f"""\
 Histories of training metrics: baselines, verdicts, trust.
 
@@ -50,8 +56,8 @@ Every error is a problem document (RFC 9457), with one line in `detail` that say
 that no single route declares: 400 for a request that came through a proxy where reading is open or that holds a token
 in its address, 405 for another method, 421 for a host name that is not this service's, 500 for an error in driftgate.
 
-Limits: a body of {MAX_BODY_BYTES // 2**20} MiB, {MAX_VALUES:,} values in a run, {MAX_COORDINATES:,} coordinates in an
-answer, {MAX_PAGE:,} rows on a page. Unknown and repeated query parameters are refused, and so are NaN and Infinity.
+Limits: {_LIMITS}.
+Unknown and repeated query parameters are refused, and so are NaN and Infinity.
 """
 _MEANINGS: dict[HTTPStatus, str] = {
     HTTPStatus.UNAUTHORIZED: "No credentials, or none that hold",
@@ -97,6 +103,9 @@ class DescribedApp(FastAPI):
 def _complete(operation: dict[str, Any], scope: Scope | None, method: str) -> None:
     operation["x-scope"] = scope
     operation["responses"].pop("422", None)
+    for status, answer in operation["responses"].items():
+        if answer["description"] == _NAMELESS:
+            answer["description"] = HTTPStatus(int(status)).phrase
     for status in _refusals(operation, scope, method):
         operation["responses"][str(int(status))] = {
             "description": _MEANINGS[status],

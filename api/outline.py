@@ -112,7 +112,7 @@ def _json_schema(content: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _text(part: Mapping[str, Any]) -> str:
-    return " ".join(part.get("description", "").split())
+    return " ".join(part.get("description", "").replace("``", "`").split())
 
 
 def _kind(schema: Mapping[str, Any]) -> str:
@@ -130,7 +130,8 @@ def _kind(schema: Mapping[str, Any]) -> str:
 
 def _array(schema: Mapping[str, Any]) -> str:
     inside = _kind(schema.get("items", {}))
-    return "list" + (f" of {inside}" if inside else "") + _at_most(schema, "maxItems", "")
+    most = f"at most {schema['maxItems']:,} " if "maxItems" in schema else ""
+    return f"list of {most}{inside}" if inside else "list"
 
 
 def _object(schema: Mapping[str, Any]) -> str:
@@ -141,14 +142,10 @@ def _object(schema: Mapping[str, Any]) -> str:
 
 def _string(schema: Mapping[str, Any]) -> str:
     kind = "time" if schema.get("format") == "date-time" else "string"
-    return kind + _at_most(schema, "maxLength", " characters")
+    return kind + (f", at most {schema['maxLength']:,} characters" if "maxLength" in schema else "")
 
 
 _BY_TYPE = {"array": _array, "object": _object, "string": _string}
-
-
-def _at_most(schema: Mapping[str, Any], key: str, unit: str) -> str:
-    return f", at most {schema[key]:,}{unit}" if key in schema else ""
 
 
 def _range(schema: Mapping[str, Any]) -> str:

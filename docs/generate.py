@@ -9,7 +9,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from pathlib import Path
 
-from _generate import cli, config, picture
+from _generate import cli, config, http, picture
 
 DOCS = Path(__file__).parent
 
@@ -19,7 +19,7 @@ def main() -> None:
     parser.add_argument("--into", type=Path, default=DOCS, help="folder to write to, instead of docs/")
     parser.add_argument("--picture", action="store_true", help="run the demo and make the picture of its verdict anew")
     arguments = parser.parse_args()
-    pages = {"reference/cli.md": cli.page(), "reference/config.md": config.page()}
+    pages = {"reference/cli.md": cli.page(), "reference/config.md": config.page(), "reference/http.md": http.page()}
     if arguments.picture:
         pages["images/verdict.svg"] = picture.of_the_demo()
     for name, text in pages.items():
