@@ -1,5 +1,7 @@
 """Why one test file runs or not: the first rule that stops it, in words."""
 
+from pathlib import Path
+
 import pytest
 
 from driftgate.harness.explanation import explain, explanation_json, explanation_lines
@@ -137,3 +139,13 @@ def test_hostile_names_stay_on_their_line(planner):
     for name in ("tests/ci/test_x.py", "tests/fast/a\n::error::\x1b[31m.py"):
         lines = list(explanation_lines(explain(planner.home / name, plan)))
         assert all(line.isprintable() and not line.startswith("::") for line in lines)
+
+
+def test_a_path_from_the_root_is_known_in_any_folder(planner, monkeypatch):
+    """As in a plan or a log, from which people copy it; a path from the folder goes first."""
+    name = "tests/e2e/megatron/test_qwen3_4B_ppo.py"
+    plan = planner.plan("nightly")
+    monkeypatch.chdir(planner.home / "tests/e2e")
+    for given in (name, "megatron/test_qwen3_4B_ppo.py"):
+        found = explain(Path(given), plan)
+        assert (found.file, found.planned) == (name, True)

@@ -94,6 +94,14 @@ def test_changed_files_count_for_pull_requests_alone(planner, event):
     assert [warning.kind for warning in plan.warnings] == ["changed_files_ignored"]
 
 
+def test_an_event_that_is_told_counts_as_the_services(planner):
+    """Changed files prune a pull request alone, whoever says what started the run."""
+    file = planner.write("diff", diff("README.md"))
+    plan = planner.plan("nightly", event="schedule", changed_files=file)
+    assert {suite.name for suite in plan.suites if suite.need.needed} == NIGHTLY
+    assert "changed_files_ignored" in [warning.kind for warning in plan.warnings]
+
+
 def test_changed_files_count_for_a_person(planner):
     """Outside of CI there is no event, and whoever gives a diff means it."""
     plan = planner.plan("nightly", changed_files=planner.write("diff", diff(QWEN)))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driftgate.config.load import load_config
-from driftgate.harness.test_files import declared_in, read_test_file, series_path
+from driftgate.harness.test_files import declared_in, read_test_file, root_of, series_path
 
 CONFIG = load_config(file=None, start=Path("/"), env={}, options={})
 GATE = 'register_ci_gate(metric_key="train/ppo_kl")\n'
@@ -199,3 +199,11 @@ def test_a_root_may_forbid_backends(tmp_path, write):
     assert (problem.line, problem.call) == (2, "register_rocm_ci")
     assert "rocm tests are forbidden in this folder" in problem.text
     assert [found.backend for found in file.registrations] == ["cpu"]
+
+
+@pytest.mark.parametrize("roots", [["tests", "tests/fast"], ["tests/fast", "tests"]])
+def test_a_file_that_is_named_belongs_to_the_innermost_root(roots):
+    """In whatever order roots are listed; a file outside of all belongs to none."""
+    config = load_config(file=None, start=Path("/"), env={}, options={"discovery.roots": roots})
+    found = {name: root_of(name, config) for name in ("tests/fast/test_a.py", "tests/test_a.py", "test_a.py")}
+    assert [root and root.path for root in found.values()] == ["tests/fast", "tests", None]
