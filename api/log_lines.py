@@ -33,7 +33,8 @@ class JsonLines(logging.Formatter):
         line |= getattr(record, FACTS, {})
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
-        return redacted(json.dumps(line, default=str))  # in ASCII: some readers end lines at more than a newline
+        hidden = {name: redacted(value) if isinstance(value, str) else value for name, value in line.items()}
+        return redacted(json.dumps(hidden, default=str))  # in ASCII: some readers end lines at more than a newline
 
 
 def log_to(stream: IO[str], level: int = logging.INFO) -> None:

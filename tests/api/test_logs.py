@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 
-from api.log_lines import LOGGERS, log_to
+from api.log_lines import FACTS, LOGGERS, log_to
 from store.errors import StoreUnavailable
 
 
@@ -31,6 +31,20 @@ def log():
         logger.handlers, logger.propagate = handlers, propagate
         logger.setLevel(level)
     logging.captureWarnings(capture=False)
+
+
+@pytest.mark.parametrize("before", ["", "\n", "\t", "\x1b", "\N{ZERO WIDTH SPACE}", "{"])
+def test_a_secret_is_hidden_wherever_it_stands(log, before):
+    """Also behind a character that JSON writes as letters; of a library, in a message, a fact and a traceback."""
+    secret = before + "dg_" + "a" * 43
+    logger = logging.getLogger("some.library")
+    try:
+        raise ValueError(secret)
+    except ValueError:
+        logger.exception("sent %s", secret, extra={FACTS: {"fact": secret}})
+    (line,) = log()
+    assert "dg_aa" not in log.text
+    assert line["fact"] == before + "dg_a[hidden]"
 
 
 def test_a_request_is_a_line(client, log, bearer):
