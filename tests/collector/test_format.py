@@ -22,6 +22,10 @@ class TorchLike:
         self.ndim = len(shape)
         self._value = value
 
+    def __repr__(self):
+        """A test's name is the same in every process that collects it."""
+        return f"TorchLike({self._value!r})"
+
     def item(self):
         if isinstance(self._value, Exception):
             raise self._value
