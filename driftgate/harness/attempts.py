@@ -42,7 +42,7 @@ class Runnable:
 class AttemptResult:
     """``detail`` says in a few words how it ended; ``folder`` holds its record unless that was discarded.
 
-    ``failure`` is there where it failed or ran out of time.
+    ``failure`` is there where it failed or ran out of time; ``exit_code`` None: it was not started, or would not end.
     """
 
     number: int
@@ -101,6 +101,11 @@ def run_attempt(test: Runnable, number: int, records: Path, conditions: Conditio
         last_lines=ended.last_lines,
         failure=_failure(ended, attempt_class, conditions.retry),
     )
+
+
+def not_started(number: int, why: str) -> AttemptResult:
+    """The attempt that failed before its test began."""
+    return AttemptResult(number, "fail", f"not started: {why}", datetime.now(UTC), 0.0, None, Path(), ())
 
 
 def timeout_of(est_time_s: float, timeouts: Timeouts, *, retry: bool) -> float:

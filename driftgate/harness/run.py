@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from driftgate.config.model import Config
-from driftgate.harness.attempts import AttemptResult, Conditions, Runnable, run_attempt
+from driftgate.harness.attempts import AttemptResult, Conditions, Runnable, not_started, run_attempt
 from driftgate.harness.file_judgement import FileJudge
 from driftgate.harness.history_access import OpenHistory, configured_history
 from driftgate.harness.interruption import Interruption
@@ -28,6 +28,7 @@ from driftgate.harness.recorded_attempts import record_attempts
 from driftgate.harness.records import discard, new_attempt_folder
 from driftgate.harness.retrying import Attempting, attempted
 from driftgate.harness.run_request import RunRequest
+from gate.errors import ConfigError
 from gate.identity import SeriesIdentity
 from gate.provenance import Provenance
 
@@ -128,7 +129,8 @@ def run_prepared(
     KeyboardInterrupt. No process of a test is left running either way. ``interruption``: one that the caller has
     entered, for what comes after the run.
 
-    Raises: ConfigError (a command that cannot be started, a folder for records that cannot be made).
+    Raises: ConfigError (a command that cannot be started, a folder for records that cannot be made; later than at the
+    first attempt it fails the test).
     """
     request, tests = prepared.request, prepared.tests
     config, file = request.config, request.baseline
@@ -223,11 +225,20 @@ class _Runner:
         )
 
     def _attempt(self, test: Runnable, number: int) -> AttemptResult:
+        try:
+            attempt = self._made(test, number)
+        except ConfigError as error:
+            if number == 1 and test is self.prepared.tests.ready[0].runnable:
+                raise
+            attempt = not_started(number, f"{error}")  # what ran before must not be lost to it
+        self.progress.attempt_ended(test, attempt)
+        return attempt
+
+    def _made(self, test: Runnable, number: int) -> AttemptResult:
         base = self.request.records or self.request.config.base / RECORDS_FOLDER
         folder = new_attempt_folder(base, test.identity, self.call, number)
         self.progress.attempt_started(test, number)
         attempt = run_attempt(test, number, folder, self.conditions)
         if not attempt.passed and not self.request.keep_failed:
             discard(folder)
-        self.progress.attempt_ended(test, attempt)
         return attempt

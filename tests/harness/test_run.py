@@ -252,3 +252,13 @@ def test_a_seed_that_the_test_logs_is_stored(run, stored):
     """Logged through the collector, declared or not, it is part of the run's provenance."""
     run("log(1.0); import driftgate; driftgate.log({'seed': 4711}, step=0)")
     assert [found.provenance.seed for found in stored()] == [4711]
+
+
+def test_a_disk_that_fills_up_loses_no_result(run):
+    """A record folder that cannot be made any more fails the tests that need one; those before it are reported."""
+    spoil = "import shutil; base = folder.parents[1]; shutil.rmtree(base); base.write_text('')"
+    folder = "import os, pathlib; folder = pathlib.Path(os.environ['DRIFTGATE_RECORD_DIR'])"
+    result = run("log(1.0)", f"{folder}; {spoil}", "log(1.0)", "log(1.0)")
+    assert [test.passed for test in result.tests] == [True, True, False, False]
+    assert result.tests[2].attempts[0].detail.startswith("not started: records folder ")
+    assert result.exit is JobExit.TEST_FAILED
