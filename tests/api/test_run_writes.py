@@ -288,12 +288,15 @@ class TestRefused:
         assert "it is about" in post(client, other, trusting).json()["detail"]
 
     def test_too_many_values(self, client, trusting):
-        """Told with both numbers."""
-        steps = list(range(MAX_VALUES + 1))
+        """Of all gate specs together, told with both numbers."""
+        steps = list(range(MAX_VALUES // 2 + 1))
         (values,) = plain()["series_values"]
-        many = values | {"steps": steps, "values": [0] * len(steps), "points": len(steps)}
-        answer = client.post("/v1/runs", json=plain(series_values=[many]), headers=trusting)
-        assert answer.json()["detail"] == f"{MAX_VALUES + 1} values; one run may have {MAX_VALUES}"
+        many = [
+            values | {"metric_key": name, "steps": steps, "values": [0] * len(steps), "points": len(steps)}
+            for name in ("a", "b")
+        ]
+        answer = client.post("/v1/runs", json=plain(series_values=many), headers=trusting)
+        assert answer.json()["detail"] == f"{MAX_VALUES + 2} values; one run may have {MAX_VALUES}"
 
     @pytest.mark.parametrize(
         ("content", "kind", "status"),
