@@ -80,7 +80,7 @@ def _caller_of(session: Session) -> Caller:
     return caller_with(session.token)
 
 
-def _store(request: Request) -> SqlMetricHistoryStore:
+async def _store(request: Request) -> SqlMetricHistoryStore:  # async: it waits for nothing, so needs no thread
     store: SqlMetricHistoryStore = request.app.state.service.store
     return store
 

@@ -6,7 +6,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks import collecting, judging, planning, postgres
+from benchmarks import collecting, judging, planning, postgres, serving
 from benchmarks.measure import as_markdown, machine, progress
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -14,7 +14,7 @@ RESULTS = Path(__file__).with_name("RESULTS.md")
 
 def main() -> None:
     rows = []
-    for part in (collecting, judging, planning, postgres):
+    for part in (collecting, judging, planning, postgres, serving):
         progress(f"measuring: {part.__name__.removeprefix('benchmarks.')} ...")
         rows += part.rows()
     text = f"{machine()}; {datetime.now(UTC):%Y-%m-%d}\n\n{as_markdown(rows)}\n"

@@ -31,15 +31,15 @@ RIVAL_SAMPLE = 10
 
 
 def rows() -> list[Row]:
-    servers = _servers()
+    servers = test_servers()
     with servers.postgres_server() as server:
-        with _fresh(server) as url, delayed(make_url(url).port or 5432, round_trip_s=DELAY_S) as wire:
+        with fresh_database(server) as url, delayed(make_url(url).port or 5432, round_trip_s=DELAY_S) as wire:
             found = _over_slow_network(url, wire)
-        with _fresh(server) as url:
+        with fresh_database(server) as url:
             return [*found, *_sizes(url)]
 
 
-def _servers() -> ModuleType:
+def test_servers() -> ModuleType:
     """The tests' own module that starts servers."""
     path = Path(__file__).parents[1] / "tests" / "servers.py"
     spec = spec_from_file_location("servers", path)
@@ -51,7 +51,7 @@ def _servers() -> ModuleType:
 
 
 @contextmanager
-def _fresh(server: object) -> Iterator[str]:
+def fresh_database(server: object) -> Iterator[str]:
     with server.database() as name:  # type: ignore[attr-defined] - loaded by path
         url = server.url_of(name)  # type: ignore[attr-defined] - as above
         migrate.upgrade(url)
