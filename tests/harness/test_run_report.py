@@ -201,6 +201,7 @@ def test_blocks_are_cut_between_lines():
     block = Block(("head",), tuple("abc" * 3), ("tail",))
     assert fitted([block], 1_000) == "head\na\nb\nc\na\nb\nc\na\nb\nc\ntail\n"
     assert fitted([block, Block(("x" * 50,))], len(CUT) + 1 + 14) == f"head\na\nb\ntail\n{CUT}\n"
+    assert fitted([block], len(CUT) + 1 + 14) == f"head\na\nb\ntail\n{CUT}\n"
     assert fitted([], 1_000) == ""
 
 
