@@ -11,14 +11,13 @@ from pydantic import Field
 from api.bodies import MAX_SPECS, ProvenanceBody, SeriesBody
 from api.models.runs import Verdict
 from api.projects import own_project
-from api.responses import json_response
 from api.service import Reading, Service, Store
 from api.strict_requests import Strict, StrictRoute
+from api.verdict_limits import check_size, verdict_response
 from gate.declarations import literal_specs
 from gate.errors import SourceError
 from gate.evaluate import evaluate as evaluate_record
 from gate.record import Record, load_record
-from gate.verdict_json import to_json
 from store.checks import check_identity
 
 router = APIRouter(prefix="/v1", tags=["gate"], route_class=StrictRoute)
@@ -39,23 +38,28 @@ class Evaluation(Strict):
 
 @router.post("/evaluate", responses={200: {"model": Verdict}}, response_model=None)
 def evaluate(asked: Evaluation, request: Request, access: Reading, store: Store) -> Response:
-    """The verdict that the gate would give, in the form of `driftgate gate --json`; ``written`` is null."""
+    """The verdict that the gate would give, in the form of `driftgate gate --json`; ``written`` is null.
+
+    At most 100,000 coordinates are judged, and 1,000,000 points read by all declarations; a verdict has at most 64 MiB.
+    """
     identity = asked.series.identity(own_project(asked.series.project, access))
     check_identity(identity)
     specs, problems = literal_specs("declarations", asked.declarations)
     if problems:
         raise ValueError(str(SourceError(problems)))
     service: Service = request.app.state.service
+    record = _record(asked)
+    check_size(specs, record)
     verdict = evaluate_record(
         specs,
-        _record(asked),
+        record,
         identity=identity,
         policy=service.settings.policy,
         reader=store,
         provenance=asked.provenance.provenance(),
     )
     service.metrics.verdict(verdict.outcome)
-    return json_response(to_json(verdict))
+    return verdict_response(verdict)
 
 
 def _record(asked: Evaluation) -> Record:
@@ -63,5 +67,8 @@ def _record(asked: Evaluation) -> Record:
         raise ValueError("give one of record and metrics")
     if asked.record is not None:
         return load_record(asked.record.encode())
-    lines = (orjson.dumps({"metric": name, "series": points}) for name, points in (asked.metrics or {}).items())
+    try:
+        lines = [orjson.dumps({"metric": name, "series": points}) for name, points in (asked.metrics or {}).items()]
+    except orjson.JSONEncodeError:
+        raise ValueError("metrics: a point is nested too deeply; write [step, value]") from None
     return load_record(b"\n".join(lines))

@@ -16,9 +16,9 @@ from api.problems import Refused
 from api.responses import json_response
 from api.service import Reading, Store
 from api.strict_requests import StrictRoute
+from api.verdict_limits import verdict_response
 from gate.errors import DriftgateError
 from gate.verdict import Written
-from gate.verdict_json import to_json
 from gate.wording import shown
 from store.contract import RunFilter
 from store.documents import run_list_json, run_page_json
@@ -66,7 +66,10 @@ def show_run(access: Reading, store: Store, run_id: RunId) -> Response:
 
 @router.get("/runs/{run_id}/verdict", responses={200: {"model": Verdict}}, response_model=None)
 def show_verdict(access: Reading, store: Store, run_id: RunId) -> Response:
-    """What the gate said of a run, coordinate by coordinate, made again from the rows that it was judged by."""
+    """What the gate said of a run, coordinate by coordinate, made again from the rows that it was judged by.
+
+    At most 64 MiB: the values of longer ones are in `GET /v1/runs/{run_id}`.
+    """
     try:
         found = replay_run(store, access.project, _known_form(run_id, access.project))
     except StoreUnavailable:
@@ -75,7 +78,7 @@ def show_verdict(access: Reading, store: Store, run_id: RunId) -> Response:
         raise Refused(HTTPStatus.NOT_FOUND, str(error)) from error
     run = found.run
     written = Written(run.run_id, run.trusted, repeat=False, reason=run.untrusted_reason)
-    return json_response(to_json(replace(found.verdict, written=written)))
+    return verdict_response(replace(found.verdict, written=written))
 
 
 def _known_form(run_id: str, project: str) -> str:

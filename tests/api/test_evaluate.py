@@ -85,6 +85,58 @@ def test_what_cannot_be_judged(client, changes, words):
     assert (answer.status_code, words in answer.json()["detail"]) == (422, True), answer.text
 
 
+def listed(count):
+    return DECLARATION | {"steps": list(range(count))}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"declarations": [listed(100_001)]}, "100001 coordinates; one request may have 100000 judged"),
+        ({"declarations": [listed(60_000), listed(60_001)]}, "120001 coordinates"),
+        ({"declarations": [listed(6_000)]}, "the verdict on 6000 coordinates is longer than 64 MiB"),
+        (
+            {
+                "declarations": [DECLARATION | {"steps": {"reduce": "mean", "last": n}} for n in range(1, 102)],
+                "metrics": {"loss": [[0, 1.0]] * 10_000},
+            },
+            "read 1010000 points together; one request may have 1000000 read",
+        ),
+        (
+            {
+                "metrics": {"lo\N{COMBINING ACUTE ACCENT}ss": [[0, 1.0]] * 100_001},
+                "declarations": [DECLARATION | {"metric_key": "l\N{LATIN SMALL LETTER O WITH ACUTE}ss"}],
+            },
+            "100001 coordinates",
+        ),
+    ],
+)
+def test_what_is_too_much(client, changes, words):
+    """A short question does not keep the service busy, nor fill its memory with the answer."""
+    answer = client.post("/v1/evaluate", json=asked(**changes))
+    assert (answer.status_code, words in answer.json()["detail"]) == (422, True), answer.text[:300]
+
+
+def test_what_is_just_not_too_much(client):
+    """Negative control: steps by the hundred, of a metric that has none of them."""
+    assert client.post("/v1/evaluate", json=asked(declarations=[listed(2_000)])).status_code == 200
+
+
+@pytest.mark.parametrize("depth", [10, 254, 1000])
+@pytest.mark.parametrize("where", ["metrics", "declarations", "steps"])
+def test_depth(client, depth, where):
+    """Of points, of arguments: told, never an error of the service."""
+    deep = b"[" * depth + b"]" * depth
+    changes = {
+        "metrics": {"metrics": {"loss": ["@"]}},
+        "declarations": {"declarations": [DECLARATION | {"constraint": "@"}]},
+        "steps": {"declarations": [DECLARATION | {"steps": "@"}]},
+    }
+    content = orjson.dumps(asked(**changes[where])).replace(b'"@"', deep)
+    answer = client.post("/v1/evaluate", content=content, headers={"Content-Type": "application/json"})
+    assert answer.status_code == (200 if (where, depth) == ("metrics", 10) else 422), answer.text[:300]
+
+
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
 def test_numbers_that_json_has_not(client, number):
     """422 where they stand bare in the body."""
