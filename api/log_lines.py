@@ -33,8 +33,7 @@ class JsonLines(logging.Formatter):
         line |= getattr(record, FACTS, {})
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
-        hidden = {name: redacted(value) if isinstance(value, str) else value for name, value in line.items()}
-        return redacted(json.dumps(hidden, default=str))  # in ASCII: some readers end lines at more than a newline
+        return redacted(json.dumps(line, default=str))  # in ASCII: some readers end lines at more than a newline
 
 
 def log_to(stream: IO[str], level: int = logging.INFO) -> None:

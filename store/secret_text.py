@@ -10,8 +10,9 @@ import secrets
 TOKEN, SESSION, LOGIN_KEY = OURS = ("dg_", "dgs_", "dgl_")
 """Prefixes. They are hashed too, so that a secret of one kind is nothing as another."""
 _BYTES = 32
-_SECRET = re.compile(r"\bdg[sl]?_[A-Za-z0-9_-]{40,}|\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*")
+_SECRET = re.compile(r"dg[sl]?_[A-Za-z0-9_-]{40,}|eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*")
 """Ours, and identity tokens of CI services, which are JSON web tokens."""
+_WORD = re.compile(rf"\b(?:{_SECRET.pattern})")
 
 
 def new_secret(prefix: str) -> str:
@@ -29,9 +30,10 @@ def is_hash_of(secret: str, stored: str) -> bool:
 
 
 def holds_secret(text: str) -> bool:
-    return _SECRET.search(text) is not None
+    """Whether a word of ``text`` is a secret; long names hold ``dg_`` in their midst."""
+    return _WORD.search(text) is not None
 
 
 def redacted(text: str) -> str:
-    """``text`` with every secret cut down to its first four characters."""
+    """``text`` with every secret cut down to its first four characters, also behind letters: those of an escape."""
     return _SECRET.sub(lambda found: f"{found[0][:4]}[hidden]", text)
