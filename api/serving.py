@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
-from typing import Any, NoReturn
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
@@ -39,12 +39,42 @@ def url_of(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def run(app: FastAPI, listening: socket.socket) -> None:
+class StopRequest:
+    """Takes SIGTERM and SIGINT from its making on. Neither breaks into what runs, however early it comes: a server is
+    told, or sees it when it starts.
+    """
+
+    def __init__(self) -> None:
+        self._signal: int | None = None
+        self._server: uvicorn.Server | None = None
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._note)
+
+    def tell(self, server: uvicorn.Server) -> None:
+        """From now on, and at once if it came already."""
+        self._server = server
+        if self._signal is not None:
+            server.should_exit = True
+
+    def end(self) -> None:
+        """Raises what the signal stands for: SystemExit(0), KeyboardInterrupt; nothing where none came."""
+        if self._signal == signal.SIGTERM:
+            raise SystemExit(0)
+        if self._signal == signal.SIGINT:
+            raise KeyboardInterrupt
+
+    def _note(self, number: int, _: Any) -> None:
+        """Uvicorn has handlers of its own while it serves, and sends the signal once more when it is done."""
+        self._signal = number
+        if self._server is not None:
+            self._server.should_exit = True
+
+
+def run(app: FastAPI, listening: socket.socket, stop: StopRequest) -> None:
     """Answer until SIGTERM, which ends the process with 0, or SIGINT, which raises KeyboardInterrupt.
 
     Either way nobody comes in any more, and requests in flight get their answers, for at most `GRACE_S` seconds.
     """
-    signal.signal(signal.SIGTERM, _stop)
     config = uvicorn.Config(
         app,
         log_config=None,
@@ -54,9 +84,7 @@ def run(app: FastAPI, listening: socket.socket) -> None:
         lifespan="on",
         timeout_graceful_shutdown=GRACE_S,
     )
-    uvicorn.Server(config).run([listening])
-
-
-def _stop(*_: Any) -> NoReturn:
-    """Uvicorn sends the signal once more when it is done: to end by it would look like a failure."""
-    raise SystemExit(0)
+    server = uvicorn.Server(config)
+    stop.tell(server)
+    server.run([listening])
+    stop.end()

@@ -20,6 +20,20 @@ from store.tokens import NewToken
 
 HURRIED = "import sys, api.serving; api.serving.GRACE_S = 1; from driftgate.cli.main import main; main()"
 """The command line, but for a service that waits only a second for requests in flight."""
+STOPPED_AT_ONCE = """\
+import signal, sys, uvicorn.server
+from driftgate.cli.main import main
+
+number, begin = int(sys.argv.pop(1)), uvicorn.server.asyncio_run
+
+def begin_late(serving, **options):
+    signal.raise_signal(number)
+    begin(serving, **options)
+
+uvicorn.server.asyncio_run = begin_late
+main()
+"""
+"""The command line, but the service gets a signal just before its server has begun to listen to any."""
 CLEARED = ("GITHUB_", "GITLAB_", "CI", "DRIFTGATE_", "NEON_DATABASE_URL")
 
 

@@ -50,7 +50,7 @@ def _serve(session: Session, config: Config, listening: socket.socket, *, insecu
     from api.exposure import check_exposure
     from api.hosts import is_loopback
     from api.log_lines import log_to
-    from api.serving import run, url_of
+    from api.serving import StopRequest, run, url_of
     from api.sessions import login_link
     from driftgate.cli.service_settings import service_settings
     from store.urls import masked
@@ -61,6 +61,7 @@ def _serve(session: Session, config: Config, listening: socket.socket, *, insecu
     check_exposure(service, host, insecure=insecure)
     here_only = is_loopback(host)
     link = login_link(service, url) if here_only else None  # elsewhere the output is kept as a log
+    stop = StopRequest()  # who is told the address may end it at once
     if session.json:
         print_json({"schema": 1, "url": url, "login_link": link})
     else:
@@ -70,4 +71,4 @@ def _serve(session: Session, config: Config, listening: socket.socket, *, insecu
     if insecure and not here_only:
         say(f"driftgate: --insecure: WHOEVER REACHES {host} MAY READ EVERYTHING, without a token")
     log_to(sys.stderr)
-    run(app, listening)
+    run(app, listening, stop)

@@ -61,6 +61,19 @@ def test_for_people(person):
     assert (process.returncode, out, err.splitlines()[-1]) == (130, "", "driftgate: interrupted")
 
 
+@pytest.mark.parametrize(
+    ("number", "code", "last"), [(signal.SIGINT, 130, ["driftgate: interrupted"]), (signal.SIGTERM, 0, [])]
+)
+def test_a_signal_that_comes_at_once(person, number, code, last):
+    """Ends it as any other: whoever read the address may be quicker than the server is with its handlers."""
+    words = [sys.executable, "-c", service_process.STOPPED_AT_ONCE, str(int(number)), "serve", "--port", "0"]
+    with Popen(words, cwd=person.home, stdout=PIPE, stderr=PIPE, text=True) as process:
+        _, err = process.communicate(timeout=60)
+    said = [line for line in err.splitlines()[2:] if not line.startswith("{")]
+    assert (process.returncode, said) == (code, last)
+    assert "Finished server process" in err
+
+
 def test_a_port_in_use(person):
     """One line, exit code 2, and no store is made."""
     with socket.create_server(("127.0.0.1", 0)) as other:
