@@ -101,7 +101,7 @@ MEANING = {
     "service.host": "the address to listen on",
     "service.port": "0: any that is free",
     "service.allowed_hosts": "names by which it may be called, besides those of this machine",
-    "service.proxies": "addresses and ranges whose `X-Forwarded-For` and `-Proto` are believed",
+    "service.proxies": "whose `X-Forwarded-For` and `-Proto` are believed; with any, reading needs a token",
     "service.oidc.NAME.provider": "how the tokens are written",
     "service.oidc.NAME.audience": "whom the tokens are for: the address of your service; required",
     "service.oidc.NAME.issuer": "who signs them, where it is not github.com or gitlab.com",

@@ -48,18 +48,17 @@ def serve(
 def _serve(session: Session, config: Config, listening: socket.socket, *, insecure: bool) -> None:
     from api.app import create_app
     from api.exposure import check_exposure
-    from api.hosts import is_loopback
     from api.log_lines import log_to
     from api.serving import StopRequest, run, url_of
     from api.sessions import login_link
-    from driftgate.cli.service_settings import service_settings
+    from driftgate.cli.service_settings import is_for_this_machine, service_settings
     from store.urls import masked
 
     host = config.service.host
     app = create_app(service_settings(config, host=host, insecure=insecure))
     service, url = app.state.service, url_of(listening)
     check_exposure(service, host, insecure=insecure)
-    here_only = is_loopback(host)
+    here_only = is_for_this_machine(config, host)
     link = login_link(service, url) if here_only else None  # elsewhere the output is kept as a log
     stop = StopRequest()  # who is told the address may end it at once
     if session.json:

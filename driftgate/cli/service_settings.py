@@ -11,10 +11,19 @@ from api.oidc import IdentityRule, IdentityTokens, Issuer
 from api.settings import LOOPBACK, IdentityVerifier, ServiceSettings
 from driftgate.config.model import Config
 from driftgate.config.service import PROVIDERS, OidcIssuer, OidcRule
+from gate.errors import ConfigError
+
+
+def is_for_this_machine(config: Config, host: str) -> bool:
+    """Whether nobody else reaches a service that listens on ``host``: behind a proxy others do."""
+    return is_loopback(host) and not config.service.proxies
 
 
 def service_settings(config: Config, *, host: str, insecure: bool = False) -> ServiceSettings:
     """For a service that listens on ``host``. ``insecure``: whoever reaches it may read. Raises ConfigError."""
+    if insecure and config.service.proxies:
+        text = "--insecure and service.proxies contradict each other: where everybody reads, no proxy is believed"
+        raise ConfigError(f"{text}; remove one")
     return ServiceSettings(
         config.store.url,
         project=config.project,
@@ -23,7 +32,7 @@ def service_settings(config: Config, *, host: str, insecure: bool = False) -> Se
         journal=config.store.journal,
         allowed_hosts=(*LOOPBACK, host, socket.gethostname(), *config.service.allowed_hosts),
         proxies=config.service.proxies,
-        open_reading=insecure or is_loopback(host),
+        open_reading=insecure or is_for_this_machine(config, host),
         verify_identity_token=identity_verifier(config.service.oidc, config.project),
     )
 

@@ -72,3 +72,15 @@ def test_open_reading_needs_the_word(make):
     with pytest.raises(ConfigError, match="everybody could read"):
         check_exposure(service, ANYWHERE)
     check_exposure(service, ANYWHERE, insecure=True)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
+def test_behind_a_proxy_loopback_is_no_shelter(make, host):
+    """Whoever reaches the proxy reaches the service: a token comes first, and nobody reads without."""
+    service = make(proxies=("127.0.0.1",))
+    with pytest.raises(ConfigError, match=f"on {host} behind a proxy nobody could come in"):
+        check_exposure(service, host)
+    service.store.tokens.create(NewToken("any", "n", "read", timedelta(days=1)))
+    check_exposure(service, host)
+    with pytest.raises(ConfigError, match="everybody could read"):
+        check_exposure(make(proxies=("127.0.0.1",), open_reading=True), host)

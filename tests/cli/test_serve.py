@@ -123,6 +123,20 @@ def test_beyond_this_machine(serve, tmp_path):
     assert service.stop() == 0
 
 
+def test_behind_a_proxy_on_this_machine(serve, tmp_path):
+    """What comes through it needs a token and gets its answer; no link to operate by stands in a log."""
+    (tmp_path / "driftgate.toml").write_text('[service]\nproxies = ["127.0.0.1"]\n')
+    db = f"sqlite:///{tmp_path}/history.db"
+    with open_store(db) as store:
+        store.tokens.create(NewToken("default", "first", "read", timedelta(hours=1)))
+    service = serve(db=db)
+    assert service.announced["login_link"] is None
+    headers = {"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "https"}
+    with service.client() as stranger, service.client("read") as reader:
+        assert stranger.get("/v1/series").status_code == 401
+        assert [one.get("/v1/series", headers=headers).status_code for one in (stranger, reader)] == [401, 200]
+
+
 def test_insecure_is_said_loudly(serve):
     """Everybody reads, nobody writes, and the log's first line says so."""
     service = serve("--host", EVERYWHERE, "--insecure")

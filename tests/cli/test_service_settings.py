@@ -8,6 +8,7 @@ from identity_issuer import AUDIENCE, PINNED
 from api.problems import Refused
 from driftgate.cli.service_settings import service_settings
 from driftgate.config.load import load_config
+from gate.errors import ConfigError
 
 CONFIG = f"""
 project = "miles"
@@ -40,8 +41,16 @@ def test_what_the_service_is_told(load):
     settings = service_settings(load(CONFIG), host="203.0.113.7")
     assert {"localhost", "203.0.113.7", socket.gethostname(), "gate.example"} <= set(settings.allowed_hosts)
     assert (settings.project, settings.proxies, settings.open_reading) == ("miles", ("10.0.0.0/8",), False)
-    assert service_settings(load(CONFIG), host="203.0.113.7", insecure=True).open_reading
-    assert service_settings(load(CONFIG), host="::1").open_reading
+    direct = load(CONFIG.replace('proxies = ["10.0.0.0/8"]', ""))
+    assert service_settings(direct, host="203.0.113.7", insecure=True).open_reading
+    assert service_settings(direct, host="::1").open_reading
+
+
+def test_behind_a_proxy(load):
+    """Others reach it, wherever it listens: nobody reads without a token, and the word for that is refused."""
+    assert not service_settings(load(CONFIG), host="::1").open_reading
+    with pytest.raises(ConfigError, match=r"--insecure and service\.proxies contradict each other"):
+        service_settings(load(CONFIG), host="::1", insecure=True)
 
 
 @pytest.mark.parametrize("text", ["", '[service.oidc.github]\naudience = "a"'])
