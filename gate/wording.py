@@ -29,10 +29,12 @@ def clipped(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """``text`` with what cannot be printed escaped: a name of a file may hold line breaks and bytes of no encoding."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    """``text`` with what cannot be printed escaped: a name of a file may hold line breaks and bytes of no encoding, and
+    ``##[``, which GitHub's runner takes for a command wherever it stands in a line.
+    """
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return text.replace("##[", "# #[")
 
 
 def listed(names: Iterable[str]) -> str:

@@ -95,3 +95,15 @@ def test_an_argument_that_is_no_text(person):
     assert answer.lines == [
         "driftgate: the argument test_\\udcff.py is not UTF-8; rename the file or write it in UTF-8"
     ]
+
+
+@pytest.mark.parametrize("words", ["", "not a suite "])
+def test_no_name_is_a_command_of_githubs_runner(words, person):
+    """The runner obeys ``##[`` wherever it stands in a line: neither a plan nor what is wrong with a file has it."""
+    person.write("driftgate.toml", '[discovery]\nroots = [{path = "tests"}]\n')
+    text = f'from driftgate import register_cpu_ci\nregister_cpu_ci(est_time=1, suite="{words}stage-a-cpu", disabled="##[add-mask]e")\n'
+    person.write("tests/test_##[group]a.py", text.replace("stage-a-cpu", "##[error]x") if words else text)
+    for options in ((), ("--explain", "tests/test_##[group]a.py"), ("--must-contain", "tests/test_##[group]a.py")):
+        answer = person.call("plan", *options)
+        assert "# #[" in answer.out + answer.err
+        assert "##[" not in answer.out + answer.err
