@@ -41,7 +41,7 @@ def print_text(text: str, stream: TextIO | None = None) -> None:
 
 
 def say(text: str) -> None:
-    """A line for people, on stderr. It may name what a stranger wrote: ``##[``, which GitHub's runner takes for a command
-    wherever it stands in a line, is parted.
+    """A line for people, on stderr. It may name what a stranger wrote: ``##[``, which GitHub's runner takes for a
+    command wherever it stands in a line, is parted.
     """
     print_text(f"{text}\n".replace("##[", "# #["), sys.stderr)
