@@ -72,10 +72,17 @@ class Needs:
         if self.scope not in GRANTS[caller.scope]:
             text = f"this needs a token with scope {self.scope}; the one given has {caller.scope}"
             raise Refused(HTTPStatus.FORBIDDEN, text)
-        if project is not None and ("\0" in project or caller.project not in (None, project)):
+        if project is not None and ("\0" in project or not self._may_see(project, caller, request)):
             raise Refused(HTTPStatus.NOT_FOUND, f"no project {shown(project)} for this token")
         request.state.project = project or caller.project or request.app.state.service.settings.project
         return Access(caller, request.state.project)
+
+    def _may_see(self, project: str, caller: Caller, request: Request) -> bool:
+        """A token sees its own. Where reading is open a session loses nothing that its browser may read without it."""
+        if caller.project in (None, project):
+            return True
+        as_anybody = request.app.state.service.settings.open_reading and "authorization" not in request.headers
+        return as_anybody and self.scope == "read"
 
 
 def scope_of(route: Any) -> Scope | None:

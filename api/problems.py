@@ -16,6 +16,8 @@ from store.errors import NotFound, StoreConflict, StoreUnavailable
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = 5
+STORE_DOWN = "the store cannot be used; the log says why"
+"""For whom nobody knows: where the store is, as whom it is asked, is not for everybody."""
 _MOST_MISTAKES = 20
 
 
@@ -89,7 +91,8 @@ def _by_status(status: HTTPStatus) -> Any:
 
     def answer(request: Request, error: Exception) -> Response:
         request.state.error = error  # for the log
-        return problem(status, str(error), headers=headers)
+        to_a_stranger = isinstance(error, StoreUnavailable) and getattr(request.state, "caller", None) is None
+        return problem(status, STORE_DOWN if to_a_stranger else str(error), headers=headers)
 
     return answer
 

@@ -8,7 +8,7 @@ from typing import Literal
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
 
-from api.problems import RETRY_AFTER_S, problem
+from api.problems import RETRY_AFTER_S, STORE_DOWN, problem
 from api.responses import json_response
 from api.strict_requests import StrictRoute
 
@@ -35,4 +35,4 @@ def readyz(request: Request) -> Response:
         return json_response({"status": "ok"})
     request.state.error = error
     headers = {"Retry-After": str(RETRY_AFTER_S)}
-    return problem(HTTPStatus.SERVICE_UNAVAILABLE, "the store cannot be used; the log says why", headers=headers)
+    return problem(HTTPStatus.SERVICE_UNAVAILABLE, STORE_DOWN, headers=headers)
