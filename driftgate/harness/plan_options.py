@@ -44,7 +44,7 @@ OPTIONS: Mapping[str, Option] = {
 """Field of ``PlanOptions`` to option."""
 
 COMMON: Mapping[str, Option] = {
-    "db": Option("--db", "Store, e.g. sqlite:///history.db; secrets: environment.", "URL"),
+    "db": Option("--db", "Store: sqlite:///history.db, https://HOST, ...; secrets: environment.", "URL"),
     "config_file": Option("--config", "driftgate.toml, instead of the one found from here up.", "FILE"),
     "project": Option("--project", "Project instead of the configured one.", "NAME"),
     "json": Option("--json", "Data for machines on stdout, everything else on stderr."),
