@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from datetime import datetime
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from api.parameters import moment
 from api.strict_requests import Strict
 from gate.history import HISTORY_WINDOW
 from gate.identity import SeriesIdentity, SpecKey
@@ -23,19 +24,11 @@ Number = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
 Step = Annotated[int, Field(ge=-1, le=MAX_INTEGER)]
 
 
-def _moment(text: str) -> str:
-    at = datetime.fromisoformat(text)
-    if at.tzinfo is None:
-        raise ValueError("has no time zone; give e.g. 2026-01-31T02:00:00+00:00")
-    try:
-        at.astimezone(UTC)
-    except OverflowError:
-        raise ValueError("is no time that UTC has") from None
-    return text
+Moment = Annotated[datetime, BeforeValidator(moment)]
+"""RFC 3339: with a time zone."""
 
-
-Moment = Annotated[str, AfterValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})]
-"""ISO 8601 with a time zone."""
+One = Annotated[int, Field(ge=1, le=1), WithJsonSchema({"type": "integer", "const": 1})]
+"""Nothing else: a Literal would take true for it."""
 
 
 class SeriesBody(Strict):
@@ -109,7 +102,7 @@ class RunBody(Strict):
     ``epochs``: metric to the epoch it was judged under.
     """
 
-    schema_: Literal[1] = Field(1, alias="schema")
+    schema_: One = Field(1, alias="schema")
     series: SeriesBody
     created_at: Moment
     series_values: list[ValuesBody] = Field(max_length=MAX_SPECS)
@@ -128,7 +121,7 @@ class RunBody(Strict):
             raise ValueError(f"{count} values; one run may have {MAX_VALUES}")
         return NewRun(
             identity=self.series.identity(project),
-            created_at=datetime.fromisoformat(self.created_at),
+            created_at=self.created_at,
             trusted=self.trusted,
             has_error=self.has_error,
             series=tuple(one.series_values() for one in self.series_values),

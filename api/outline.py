@@ -155,5 +155,10 @@ def _range(schema: Mapping[str, Any]) -> str:
         most = None  # what an integer holds is no bound that anybody needs to read
         least = None if least is not None and least < -1 else least
     if least is None:
-        return "" if most is None else f" up to {most:,}"
-    return f" from {least:,}" + ("" if most is None else f" to {most:,}")
+        return "" if most is None else f" up to {_number(most)}"
+    return f" from {_number(least)}" + ("" if most is None else f" to {_number(most)}")
+
+
+def _number(bound: float) -> str:
+    """Bounds of integers may be written as floats."""
+    return f"{int(bound):,}" if bound == int(bound) else f"{bound:,}"

@@ -16,8 +16,8 @@ from store.checks import MAX_IDENTITY_BYTES, MAX_INTEGER
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d(?::\d\d)?)(\.\d+)?(Z|z|[+-]\d\d:\d\d)", re.ASCII)
 
 
-def _moment(given: Any) -> datetime:
-    """RFC 3339; a time without a zone would mean another moment on another machine."""
+def moment(given: Any) -> datetime:
+    """RFC 3339; a time without a zone would mean another moment on another machine. Raises PydanticCustomError."""
     found = _MOMENT.fullmatch(given) if isinstance(given, str) else None
     if found is None:
         raise _no_moment(given)
@@ -30,7 +30,7 @@ def _moment(given: Any) -> datetime:
 
 
 def _no_moment(given: Any) -> PydanticCustomError:
-    text = f"{shown(given)} is no time with its zone; write 2026-01-31T07:00:00Z (a + in a URL is written %2B)"
+    text = f"{shown(given)} is no time, or has no time zone; write 2026-01-31T07:00:00Z (a + in a URL is written %2B)"
     return PydanticCustomError("moment", "{text}", {"text": text})
 
 
@@ -53,7 +53,7 @@ OptionalCiRunId = Annotated[int | None, Query(ge=1, le=MAX_INTEGER, description=
 OptionalRunId = Annotated[Text | None, Query(max_length=100, description="Only this run.")]
 Since = Annotated[
     datetime | None,
-    BeforeValidator(_moment),
+    BeforeValidator(moment),
     Query(description="Nothing older: a time with its zone, as 2026-01-31T07:00:00Z."),
 ]
 RunId = Annotated[str, Path(description="As `runs` lists it.")]

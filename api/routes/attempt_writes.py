@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from http import HTTPStatus
 
 from fastapi import APIRouter, Response
@@ -60,6 +59,6 @@ def _attempt(body: AttemptBody, access: Access) -> Attempt:
         test_attempt=body.test_attempt,
         attempt_class=body.attempt_class,
         duration_s=body.duration_s,
-        started_at=datetime.fromisoformat(body.started_at),
+        started_at=body.started_at,
         exit_code=body.exit_code,
     )

@@ -73,9 +73,18 @@ def build():
     return _of_the_store("builders")
 
 
+@pytest.fixture(scope="session")
+def good_requests():
+    """One request of each operation that is answered."""
+    return _loaded(Path(__file__).with_name("good_requests.py"))
+
+
 def _of_the_store(name):
-    path = Path(__file__).parents[1] / "store" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"_api_{name}", path)
+    return _loaded(Path(__file__).parents[1] / "store" / f"{name}.py")
+
+
+def _loaded(path):
+    spec = importlib.util.spec_from_file_location(f"_api_{path.stem}", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)

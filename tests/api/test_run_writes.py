@@ -1,6 +1,7 @@
 """Runs written over HTTP: judged again, held to what the token says, stored once."""
 
 from dataclasses import replace
+from datetime import UTC
 
 import orjson
 import pytest
@@ -192,8 +193,8 @@ class TestRefused:
             ({"series": {"test_path": "t.py", "backend": "cpu"}}, "body.series.suite: Field required"),
             ({"created_at": "yesterday"}, "created_at"),
             ({"created_at": "2026-01-31T02:00:00"}, "no time zone"),
-            ({"created_at": "0001-01-01T00:00:00+23:00"}, "no time that UTC has"),
-            ({"created_at": 1}, "created_at: Input should be a valid string"),
+            ({"created_at": "0001-01-01T00:00:00+23:00"}, "no time, or has no time zone"),
+            ({"created_at": 1}, "1 is no time, or has no time zone"),
             ({"created_at": "2999-01-01T00:00:00Z"}, "more than a day ahead"),
             ({"trusted": 1}, "trusted"),
             ({"surprise": 1}, "surprise"),
@@ -363,4 +364,4 @@ def test_a_run_comes_through_exactly(run):
     """What the client writes is what the service reads: every field, every bit of every value."""
     body = RunBody.model_validate(orjson.loads(orjson.dumps(new_run_json(run))))
     assert repr(body.new_run("p")) == repr(replace(run, created_at=body.new_run("p").created_at))
-    assert body.new_run("p").created_at == run.created_at
+    assert body.new_run("p").created_at == run.created_at.astimezone(UTC)  # in its own zone an hour may come twice

@@ -22,77 +22,15 @@ NOT_HERE = [
     unsupported_method,  # `test_openapi` counts the routes, `test_app` has a 405
     positive_data_acceptance,  # what a schema cannot say: one selector of three, a cursor of this query, 1.0 is no step
 ]
-SERIES = {"test_path": "tests/test_ppo.py", "backend": "cuda", "suite": "nightly-8-gpu"}
-SPEC = {"metric_key": "loss", "steps_key": '"all"', "constraint_key": '{"abs_floor_down":0.1,"abs_floor_up":0.1}'}
-DECLARED = {"metric_key": "loss", "steps": "all", "constraint": {"abs_floor_down": 0.1, "abs_floor_up": 0.1}}
-REASON = {"reason": "a bad node"}
-NIGHT = {
-    "series": SERIES,
-    "created_at": "2024-02-01T02:00:00+00:00",
-    "series_values": [SPEC | {"steps": [0, 1, 2], "values": [1.0, 1.0, 1.0], "points": 3}],
-    "provenance": {"ci_run_id": 9, "ci_run_attempt": 1, "test_attempt": 1},
-}
-GOOD = {
-    "healthz": {},
-    "readyz": {},
-    "follow_link": {"query": {"key": "LOGIN_KEY"}},
-    "log_in": {"body": {"token": "TOKEN"}},
-    "who_am_i": {},
-    "log_out": {},
-    "openapi": {},
-    "docs": {},
-    "metrics": {},
-    "list_series": {},
-    "list_attempts": {},
-    "list_epochs": {},
-    "list_runs": {"query": {"limit": 2}},
-    "list_trust_events": {},
-    "baselines": {"query": SERIES},
-    "history": {"query": SERIES | {"metric_key": "loss", "since": "2024-01-02T00:00:00Z"}},
-    "list_specs": {"query": SERIES},
-    "read_past": {"query": SERIES},
-    "show_run": {"path_parameters": {"run_id": "RUN"}},
-    "show_verdict": {"path_parameters": {"run_id": "RUN"}},
-    "query_runs": {"body": {"suite": SERIES["suite"]}},
-    "read_runs": {"body": {"run_ids": ["RUN"]}},
-    "query_history": {"body": {"series": SERIES, "specs": [SPEC]}},
-    "evaluate": {
-        "body": {
-            "series": SERIES,
-            "declarations": [DECLARED],
-            "metrics": {"loss": [[0, 1.0]]},
-        }
-    },
-    "write_run": {"body": NIGHT},
-    "record_attempts": {
-        "body": {
-            "attempts": [
-                {
-                    "series": SERIES,
-                    "test_attempt": 1,
-                    "attempt_class": "pass",
-                    "duration_s": 1.5,
-                    "started_at": NIGHT["created_at"],
-                }
-            ]
-        }
-    },
-    "mark_untrusted": {"body": REASON | {"run_id": "RUN"}},
-    "mark_trusted": {"body": REASON | {"run_id": "RUN"}},
-    "start_epoch": {"body": REASON | SERIES},
-    "undo_epoch": {"path_parameters": {"epoch_id": "EPOCH"}, "body": REASON},
-    "get_enforcement": {},
-    "put_enforcement": {"body": REASON | {"enforcement": "off"}},
-}
-"""Of each operation one request that is answered. Words in capitals stand for what the store gave out."""
 
 
 class Served:
     """A service over three nights of one series, open to nobody without a token, and the ways to ask it."""
 
-    def __init__(self, app, client, ids):
+    def __init__(self, app, client, ids, good):
         self._promise(app.openapi())
         self._client = client
+        self._good = good
         self._tokens = app.state.service.store.tokens
         self._secrets = {scope: self._token(scope) for scope in SCOPES}
         self._ids = ids | {"TOKEN": self._secrets["read"]}
@@ -113,7 +51,7 @@ class Served:
         return self.schema.find_operation_by_id(name)
 
     def good_case(self, name):
-        return self.operation(name).Case(**_filled(GOOD[name], self._ids))
+        return self.operation(name).Case(**self._good(name, self._ids))
 
     def check(self, case):
         """Ask with a token of the scope that the document names; whatever comes back is what the document says."""
@@ -125,16 +63,8 @@ class Served:
         return answer
 
 
-def _filled(given, ids):
-    if isinstance(given, dict):
-        return {name: _filled(value, ids) for name, value in given.items()}
-    if isinstance(given, list):
-        return [_filled(value, ids) for value in given]
-    return ids.get(given, given) if isinstance(given, str) else given
-
-
 @pytest.fixture(scope="module")
-def served(tmp_path_factory, judging):
+def served(tmp_path_factory, judging, good_requests):
     """One for all: what requests of one test leave behind does not change the form of answers in the next."""
     folder = tmp_path_factory.mktemp("schema")
     app = create_app(ServiceSettings(f"sqlite:///{folder}/history.db", open_reading=False))
@@ -143,7 +73,8 @@ def served(tmp_path_factory, judging):
         run_ids = judging.nights(store, [1.0, 1.01, 0.99])
         epoch = store.start_epoch(judging.IDENTITY, metric=None, from_run=None, reason="new data", actor="me")
         key = store.sessions.create_login_key("default")
-        yield Served(app, client, {"RUN": run_ids[-1], "EPOCH": epoch.epoch_id, "LOGIN_KEY": key})
+        ids = {"RUN": run_ids[-1], "EPOCH": epoch.epoch_id, "LOGIN_KEY": key}
+        yield Served(app, client, ids, good_requests.good_request)
 
 
 def create_document():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from socketserver import StreamRequestHandler, ThreadingTCPServer
 from threading import Thread
 from time import perf_counter
@@ -19,6 +20,10 @@ class Answering(StreamRequestHandler):
     status = "200 OK"
 
     def handle(self):
+        with suppress(ConnectionError):  # who has seen enough goes
+            self._answer()
+
+    def _answer(self):
         while line := self.rfile.readline():
             if line == b"\r\n":
                 head = f"HTTP/1.1 {self.status}\r\nContent-Length: {len(BODY)}\r\n\r\n"
