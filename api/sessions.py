@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from api.authentication import COOKIE, SECURE_COOKIE, session_secret
+from api.authentication import COOKIE, SECURE_COOKIE
 from api.hosts import host_name, is_loopback
 from api.service import Service
 from store.sessions import SESSION_LIFETIME
@@ -34,13 +34,11 @@ def remember(request: Request, response: Response, secret: str) -> None:
 
 
 def forget(request: Request, response: Response) -> None:
-    """End the session of the request, wherever its cookie is kept, and have the browser drop it."""
-    secret = session_secret(request)
-    if secret is not None:
-        service: Service = request.app.state.service
-        service.store.sessions.end(secret)
+    """End every session whose cookie the request holds, and have the browser drop it."""
+    service: Service = request.app.state.service
     for name in (COOKIE, SECURE_COOKIE):
         if name in request.cookies:
+            service.store.sessions.end(request.cookies[name])
             response.delete_cookie(name, secure=name == SECURE_COOKIE, httponly=True, samesite="strict")
 
 

@@ -153,6 +153,16 @@ class TestSession:
         guarded.cookies.set(COOKIE, copy)
         assert guarded.get(READ).status_code == 401
 
+    def test_logging_out_ends_each_that_the_browser_holds(self, guarded):
+        """Of plain HTTP and of TLS: both cookies go, so neither session is left without anybody who could end it."""
+        sessions, tokens = (getattr(guarded.app.state.service.store, name) for name in ("sessions", "tokens"))
+        token = tokens.verify(secret_of(guarded))
+        cookies = {COOKIE: sessions.start(token), SECURE_COOKIE: sessions.start(token)}
+        headers = {"X-CSRF-Token": csrf_token_for(cookies[SECURE_COOKIE])}
+        headers["Cookie"] = "; ".join(f"{name}={secret}" for name, secret in cookies.items())
+        assert guarded.post("/logout", headers=headers).status_code == 204
+        assert [sessions.verify(secret) for secret in cookies.values()] == [None, None]
+
     def test_revoking_the_token_ends_it(self, guarded):
         """At once."""
         logged_in(guarded)
