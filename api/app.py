@@ -35,6 +35,7 @@ from api.routes import (
     store_reads,
     trust_events,
 )
+from api.safe_headers import SafeHeaders
 from api.service import Service
 from api.settings import ServiceSettings
 from store.opening import open_database
@@ -95,7 +96,8 @@ def create_app(settings: ServiceSettings) -> FastAPI:
     hide_secrets_in_logs()
     app.add_middleware(BodyLimit)
     app.add_middleware(Guard, settings=settings, proxies=proxies)
-    app.add_middleware(RequestLog, metrics=service.metrics)  # the last one added is the outermost
+    app.add_middleware(RequestLog, metrics=service.metrics)
+    app.add_middleware(SafeHeaders)  # the last one added is the outermost
     for router in ROUTERS:
         app.include_router(router)
     return app
