@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
@@ -35,7 +36,7 @@ def page(document: Mapping[str, Any]) -> str:
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<style>{_STYLE}</style></head><body><h1>{title}</h1>",
-        *(f"<p>{escape(text)}</p>" for text in info["description"].split("\n\n")),
+        *(f"<p>{_prose(text)}</p>" for text in info["description"].split("\n\n")),
         '<p>For programs: <a href="/openapi.json">openapi.json</a>.</p><h2>Routes</h2>',
         _table(("route", "scope", "does"), (_route_row(one) for one in found)),
         *(_operation(one, names) for one in found),
@@ -48,27 +49,27 @@ def page(document: Mapping[str, Any]) -> str:
 
 def _route_row(one: Operation) -> tuple[str, str, str]:
     route = f'<a href="#{escape(one.name)}"><code>{escape(f"{one.method} {one.path}")}</code></a>'
-    return route, one.scope or "none", escape(one.meaning)
+    return route, one.scope or "none", _prose(one.meaning)
 
 
 def _operation(one: Operation, names: frozenset[str]) -> str:
     parts = [f'<h3 id="{escape(one.name)}"><code>{escape(f"{one.method} {one.path}")}</code></h3>']
-    parts.append(f"<p>{escape(one.meaning)}</p>")
+    parts.append(f"<p>{_prose(one.meaning)}</p>")
     if one.parameters:
         parts.append(_field_table("parameter", one.parameters, names))
     if one.body:
         parts.append(f"<p>Body: {_linked(one.body, names)}.</p>")
-    answers = ((one.status, escape(one.meaning), _linked(one.model, names)) for one in one.answers)
+    answers = ((one.status, _prose(one.meaning), _linked(one.model, names)) for one in one.answers)
     return "".join([*parts, _table(("answer", "meaning", "document"), answers)])
 
 
 def _model(one: Model, names: frozenset[str]) -> str:
-    heading = f'<h3 id="model-{escape(one.name)}"><code>{escape(one.name)}</code></h3><p>{escape(one.meaning)}</p>'
+    heading = f'<h3 id="model-{escape(one.name)}"><code>{escape(one.name)}</code></h3><p>{_prose(one.meaning)}</p>'
     return heading + _field_table("field", one.fields, names)
 
 
 def _field_table(what: str, fields: Sequence[Field], names: frozenset[str]) -> str:
-    rows = ((_named(one), _linked(one.kind, names), escape(one.meaning)) for one in fields)
+    rows = ((_named(one), _linked(one.kind, names), _prose(one.meaning)) for one in fields)
     return _table((what, "value", "meaning"), rows)
 
 
@@ -84,6 +85,11 @@ def _linked(kind: str, names: frozenset[str]) -> str:
         for word in kind.split(" ")
     )
     return " ".join(words)
+
+
+def _prose(text: str) -> str:
+    """What stands between backticks is code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

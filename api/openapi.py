@@ -70,6 +70,13 @@ _MEANINGS: dict[HTTPStatus, str] = {
     HTTPStatus.SERVICE_UNAVAILABLE: f"The store cannot be reached; try again after {RETRY_AFTER_S} s (Retry-After)",
 }
 
+_HEADERS: dict[HTTPStatus, dict[str, Any]] = {
+    HTTPStatus.UNAUTHORIZED: {"WWW-Authenticate": {"required": True, "schema": {"type": "string"}}},
+    HTTPStatus.SERVICE_UNAVAILABLE: {
+        "Retry-After": {"required": True, "description": "Seconds.", "schema": {"type": "integer"}}
+    },
+}
+
 
 class DescribedApp(FastAPI):
     """An application that describes itself."""
@@ -110,7 +117,7 @@ def _complete(operation: dict[str, Any], scope: Scope | None, method: str) -> No
         operation["responses"][str(int(status))] = {
             "description": _MEANINGS[status],
             "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
-        }
+        } | ({"headers": _HEADERS[status]} if status in _HEADERS else {})
     if "requestBody" in operation:
         operation["requestBody"]["x-max-bytes"] = MAX_BODY_BYTES
 
