@@ -112,7 +112,7 @@ class IdentityTokens:
             expected.validate(claims)
         except ClaimError as error:
             raise _refused(_WORDS.get(error.claim, f"claim {error.claim} is missing or of a wrong kind")) from None
-        except (JoseError, ValueError):
+        except (JoseError, ValueError, RecursionError):
             raise _refused("its signature does not hold") from None
         if claims["aud"] not in (issuer.audience, [issuer.audience]):
             raise _refused(f"it is for {shown(claims['aud'])}; request one for {shown(issuer.audience)}")

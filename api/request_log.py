@@ -41,7 +41,7 @@ class _Answer:
 
 
 class RequestLog:
-    """ASGI middleware around all that may fail. An error that nobody expected ends here: as a 500 whose traceback is logged.
+    """ASGI middleware around all that may fail. An error that nobody expected ends here: a 500, its traceback logged.
 
     The id is the request's own ``X-Request-Id`` where that is short and plain, else a new one.
     """

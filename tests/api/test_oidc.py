@@ -412,3 +412,12 @@ def test_what_is_signed_by_hand_is_signed():
     """Negative control of the helper: joserfc takes it."""
     token = resigned(encoded({"alg": "RS256", "kid": "first"}), encoded({"a": 1}))
     assert jwt.decode(token, key("first"), algorithms=["RS256"]).claims == {"a": 1}
+
+
+def test_depth(issuer, verifier):
+    """Refused in words, though the issuer itself signed it."""
+    deep = in_base64(
+        json.dumps(issuer.claims() | {"x": 0}).replace('"x": 0', f'"x": {"[" * 1020}{"]" * 1020}').encode()
+    )
+    status, _ = refusal(verifier(), resigned(encoded({"alg": "RS256", "kid": "first"}), deep))
+    assert status == 401
