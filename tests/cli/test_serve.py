@@ -70,7 +70,7 @@ def test_a_signal_that_comes_at_once(person, number, code, last):
     with Popen(words, cwd=person.home, stdout=PIPE, stderr=PIPE, text=True) as process:
         _, err = process.communicate(timeout=60)
     said = [line for line in err.splitlines()[2:] if not line.startswith("{")]
-    assert (process.returncode, said) == (code, last)
+    assert (process.returncode, said) == (code, last), err
     assert "Finished server process" in err
 
 
