@@ -153,6 +153,9 @@ class MetricHistoryStore(Protocol):
         standing mark or kept as ``epoch changed`` is left as it is. Each change is a line of the trust log with the
         new verdict; the stored verdict is not rewritten.
 
+        The same again, of the epoch that was started last, changes nothing where no run would come out otherwise: the
+        answer is the id of that epoch, which keeps its reason.
+
         ``dry_run``: nothing is written, and the epoch has no id.
 
         Raises: NotFound (unknown run, series without a run, unknown metric), StoreConflict (a run of another series),

@@ -12,7 +12,7 @@ from gate.identity import SeriesIdentity
 from gate.wording import listed, nearest
 from store.addressing import address, this_series
 from store.contract import Epoch
-from store.errors import NotFound, StoreConflict
+from store.errors import NotFound, StoreConflict, no_epoch
 from store.paging import Page, Place, page_of, read_place
 from store.schema import epochs, gate_specs, runs, series
 from store.series_listing import of_series
@@ -74,6 +74,20 @@ def _start_at(connection: Connection, identity: SeriesIdentity, run_id: str) -> 
     return Start(row.created_at, row.seq)
 
 
+def begun_there(connection: Connection, new: NewEpoch, start: Start) -> str | None:
+    """The epoch of the series that was started last and not undone, where it is this very one."""
+    last = connection.execute(
+        select(epochs.c.epoch_id, epochs.c.metric_key, epochs.c.start_created_at, epochs.c.start_seq)
+        .where(epochs.c.series_id == this_series(), epochs.c.undone_at.is_(None))
+        .order_by(epochs.c.position.desc())
+        .limit(1),
+        address(new.identity),
+    ).one_or_none()
+    if last is None or (last.metric_key, last.start_created_at, last.start_seq) != (new.metric_key, *start.place):
+        return None
+    return str(last.epoch_id)
+
+
 def _select_newest() -> Select[Any]:
     place = (runs.c.created_at.desc(), runs.c.seq.desc())
     return select(runs.c.created_at, runs.c.seq).where(runs.c.series_id == this_series()).order_by(*place).limit(1)
@@ -101,7 +115,7 @@ def find_epoch(connection: Connection, project: str, epoch_id: str) -> Any:
         .where(series.c.project == project, epochs.c.epoch_id == epoch_id)
     ).one_or_none()
     if row is None:
-        raise NotFound(f"no epoch {epoch_id!r:.80} in project {project!r}; `driftgate epoch list` shows what is")
+        raise no_epoch(project, epoch_id)
     return row
 
 

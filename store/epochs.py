@@ -16,7 +16,7 @@ from gate.past import PastEpoch, SeriesPast
 from store.addressing import address, this_series
 from store.connections import queue
 from store.contract import ActionResult, TrustGrain
-from store.epoch_rows import NewEpoch, Start, find_epoch, find_start
+from store.epoch_rows import NewEpoch, Start, begun_there, find_epoch, find_start
 from store.errors import StoreConflict
 from store.past_rows import read_past
 from store.rejudging import Rejudged, apply_rejudged, judgement_before, rejudged
@@ -50,6 +50,9 @@ def start_epoch(connection: Connection, action: Action, new: NewEpoch, grain: Tr
         return ActionResult(tuple(done), epoch_id=new.epoch_id)
     start = find_start(connection, new)
     changes = plan_start(connection, new, start, grain)
+    again = None if changes else begun_there(connection, new, start)
+    if again is not None:
+        return ActionResult(epoch_id=again)
     row = {
         "epoch_id": new.epoch_id,
         "metric_key": new.metric_key,

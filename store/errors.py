@@ -23,3 +23,7 @@ class SchemaMismatch(StoreUnavailable):
 
 class NotFound(StoreError):
     """No such run, epoch or series in this project."""
+
+
+def no_epoch(project: str, epoch_id: str) -> NotFound:
+    return NotFound(f"no epoch {epoch_id!r:.80} in project {project!r}; `driftgate epoch list` shows what is")

@@ -30,7 +30,7 @@ from store.contract import (
     StoredRun,
     TrustEvent,
 )
-from store.errors import NotFound
+from store.errors import NotFound, no_epoch
 from store.frames import records_frame
 from store.http_service import HttpService
 from store.http_tokens import TokenSource, tokens_from
@@ -166,6 +166,8 @@ class HttpMetricHistoryStore:
     def undo_epoch(
         self, *, project: str, epoch_id: str, reason: str, actor: str, dry_run: bool = False
     ) -> ActionResult:
+        if not epoch_id or "/" in epoch_id:
+            raise no_epoch(project, epoch_id)  # no route has such a part
         document = {"reason": reason, "actor": actor, "dry_run": dry_run}
         return self._act(project, f"/v1/epochs/{_segment(epoch_id)}:undo", document)
 

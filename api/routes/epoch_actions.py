@@ -39,7 +39,9 @@ class UndoEpoch(Operation):
     response_model=None,
 )
 def start_epoch(new: StartEpoch, access: Operating, store: Store) -> Response:
-    """Accept an intended change: baselines begin anew. Runs from ``from_run`` on are judged again, in order."""
+    """Accept an intended change: baselines begin anew. Runs from ``from_run`` on are judged again, in order. The same
+    once more is answered with the epoch that is there, which keeps its reason.
+    """
     identity = SeriesIdentity(access.project, new.test_path, new.backend, new.suite)
     result = store.start_epoch(
         identity,

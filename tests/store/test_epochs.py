@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -174,6 +175,32 @@ def test_the_read_walks_indexes_only(tmp_path, build):
     assert sum("ix_packed_series_history" in step for step in steps) == 5
 
 
+@pytest.mark.parametrize("number", [None, 3])
+def test_the_same_start_again_starts_nothing(store, build, written, number):
+    """Of a request whose answer was lost: one epoch, one line of the log, and one undo takes it back."""
+    run_id = None if number is None else written[number].run_id
+    epoch_id = start(store, build, run_id)
+    assert start(store, build, run_id) == epoch_id
+    assert [epoch.epoch_id for epoch in store.list_epochs("default")] == [epoch_id]
+    assert len(store.trust_events("default")) == 1
+    undo(store, epoch_id)
+    assert build.history(store).epoch_id is None
+    assert start(store, build, run_id) != epoch_id
+
+
+def test_a_start_that_differs_is_another_epoch(store, build, written):
+    """By its metric, by its first run, or because another was started since."""
+    first = start(store, build, written[3].run_id)
+    others = [
+        start(store, build, written[3].run_id, "loss"),
+        start(store, build, written[4].run_id, "loss"),
+        start(store, build, written[3].run_id),
+        start(store, build),
+    ]
+    store.write_run(build.run(7, epochs={"loss": others[-1]}))
+    assert len({first, *others, start(store, build)}) == 6
+
+
 @pytest.mark.usefixtures("written")
 class TestRefused:
     """Each with one line that says what and where; nothing is stored."""
@@ -209,8 +236,9 @@ class TestRefused:
     def test_an_epoch_that_cannot_be_undone(self, store, build):
         """Unknown, of another project, undone already."""
         epoch_id = start(store, build)
-        with pytest.raises(NotFound, match="no epoch 'typo'"):
-            undo(store, "typo")
+        for unknown in ("typo", "", "a/b", "../x?y#z", ".."):
+            with pytest.raises(NotFound, match=rf"^no epoch '{re.escape(unknown)}' in project 'default'"):
+                undo(store, unknown)
         with pytest.raises(NotFound, match=f"no epoch '{epoch_id}' in project 'theirs'"):
             store.undo_epoch(project="theirs", epoch_id=epoch_id, reason="r", actor="a")
         undo(store, epoch_id)
