@@ -24,6 +24,8 @@ TRY_FOR_S = 60.0
 LONGEST_DELAY_S = 10.0
 """However long ``Retry-After`` asks to wait."""
 PASSING = frozenset({429, 502, 503, 504})
+_NO_TLS = ("wrong_version_number", "record layer failure", "packet length too long")
+"""How OpenSSL's releases name an answer in clear text."""
 _OPTIONS = orjson.OPT_SERIALIZE_NUMPY
 PROBLEM = "application/problem+json"
 
@@ -140,6 +142,8 @@ class HttpService:
         try:
             return self._client.send(request)
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout) as error:
+            if any(words in str(error).lower() for words in _NO_TLS):
+                raise Unreachable("does not speak https there; is it http://?", sent=False, passing=False) from None
             certificate = "certificate" in str(error).lower()
             words = f"cannot be reached ({_reason(error)}); is it running, and is the address right?"
             raise Unreachable(words, sent=False, passing=not certificate) from None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import httpx2
 
 from store.errors import StoreUnavailable
+from store.urls import is_open_way
 
 TokenSource = Callable[[], str | None]
 """None: there is no token to show. Raises StoreUnavailable where there should be one."""
@@ -19,15 +20,18 @@ MOST_ATTEMPTS = 3
 
 def tokens_from(environment: Mapping[str, str], audience: str) -> TokenSource:
     """`TOKEN_VARIABLE` where it is set, else in a job of GitHub Actions that may ask for one an identity token for
-    ``audience``: it lives for minutes, so each call asks for a new one.
+    ``audience``, the service's address: it lives for minutes, so each call asks for a new one. Neither leaves a private
+    network in clear text.
     """
 
     def find() -> str | None:
         static = environment.get(TOKEN_VARIABLE, "").strip()
-        if static:
-            return static
         url, bearer = environment.get(REQUEST_URL), environment.get(REQUEST_TOKEN)
-        return identity_token(url, bearer, audience) if url and bearer else None
+        if not static and not (url and bearer):
+            return None
+        if is_open_way(audience):
+            raise StoreUnavailable(f"{audience}: a token would travel in clear text; write https://")
+        return static or identity_token(str(url), str(bearer), audience)
 
     return find
 

@@ -17,8 +17,9 @@ _THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
 def diagnose_service(text: str, project: str) -> Iterator[Diagnosis]:
     """Reads only, as a job does. Never raises StoreError."""
     url = service_url(text)
-    if url.startswith("http:") and urlsplit(url).hostname not in _THIS_MACHINE:
-        yield Diagnosis("transport", "warn", f"{url}: tokens travel in clear text", "serve it over https")
+    host = urlsplit(url).hostname or ""
+    if url.lower().startswith("http:") and host not in _THIS_MACHINE:
+        yield Diagnosis("transport", "warn", f"{url}: what is sent can be read on the way", "serve it over https")
     began = time.monotonic()
     try:
         with HttpMetricHistoryStore(url) as store:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -18,6 +19,8 @@ _DRIVERS = {
     "sqlite": "sqlite",
 }
 _SERVICES = ("https://", "http://")
+_PRIVATE_ENDS = (".localhost", ".internal", ".local", ".lan", ".home.arpa", ".svc")
+"""Of names that no public resolver knows: of one machine, one house, one cluster."""
 
 
 def is_service_url(text: str) -> bool:
@@ -39,6 +42,21 @@ def service_url(text: str) -> str:
     if parts.query or parts.fragment:
         raise ConfigError("service URL: leave out what follows ? or #; write https://HOST or https://HOST:PORT")
     return text.strip().rstrip("/")
+
+
+def is_private_host(host: str) -> bool:
+    """Whether the way there stays on this machine or in a private network, by the host's name or address alone."""
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        name = host.lower().rstrip(".")
+        return "." not in name or name.endswith(_PRIVATE_ENDS)
+
+
+def is_open_way(address: str) -> bool:
+    """Whether what is sent to a service can be read by strangers on the way: ``http://`` beyond private networks."""
+    parts = urlsplit(address)
+    return parts.scheme == "http" and not is_private_host(parts.hostname or "")
 
 
 def check_store_url(text: str) -> None:

@@ -21,7 +21,7 @@ from driftgate.harness.trigger import Requests, read_trigger
 from gate.errors import ConfigError
 from gate.numbers import counted
 from store.health import Diagnosis
-from store.urls import parse_url
+from store.urls import check_store_url, parse_url
 
 PACKAGES = ("driftgate", "sqlalchemy", "psycopg", "alembic", "numpy", "pandas", "typer", "rich", "orjson", "psutil")
 LEAST_FREE_BYTES = 1 << 30
@@ -59,8 +59,9 @@ def _configuration(request: DoctorRequest) -> Diagnosis:
     where = str(request.config_file) if request.config_file else "no file, the preset's values hold"
     told = f"{where}; project {config.project}, preset {config.preset}"
     try:
-        for url in filter(None, (config.store.url, config.store.migration_url)):
-            parse_url(url)
+        check_store_url(config.store.url)
+        if config.store.migration_url:
+            parse_url(config.store.migration_url)
     except ConfigError as error:
         return Diagnosis("configuration", "fail", f"{told}; {error}", "`driftgate config show store` says whence it is")
     return Diagnosis("configuration", "ok", told)

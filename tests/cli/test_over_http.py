@@ -78,8 +78,10 @@ def test_refusals_are_told_in_the_services_words(nights):
 
 
 def test_the_doctor_looks_at_the_service(nights):
-    """Whether it answers and takes the token, and the kill switch."""
-    found = {check["subject"]: check for check in nights.call("doctor", "--json").json["checks"]}
+    """Whether it answers and takes the token, and the kill switch. Its address is no fault of the configuration."""
+    answer = nights.call("doctor", "--json")
+    found = {check["subject"]: check for check in answer.json["checks"]}
+    assert (answer.code, found["configuration"]["state"]) == (0, "ok"), answer
     assert found["service"]["state"] != "fail"
     assert "lets project default be read" in found["service"]["text"]
     nights.call("enforcement", "off", "--reason", "the pool burns")
@@ -90,11 +92,20 @@ def test_the_doctor_looks_at_the_service(nights):
 def test_the_doctor_finds_no_service(nights, clean):
     """The failing check says what is wrong, and the job fails."""
     clean.setattr("store.http_service.DELAYS_S", ())
-    answer = nights.call("doctor", "--json", "--db", "http://driftgate.invalid")
+    answer = nights.call("doctor", "--json", "--db", "https://driftgate.invalid")
     found = {check["subject"]: check for check in answer.json["checks"]}
     assert (answer.code != 0, found["service"]["state"]) == (True, "fail")
     assert "cannot be reached" in found["service"]["text"]
-    assert "clear text" in found["transport"]["text"]
+    assert "transport" not in found
+
+
+def test_the_doctor_warns_of_clear_text(nights):
+    """Before the token is kept back."""
+    found = nights.call("doctor", "--json", "--db", "http://driftgate.example").json["checks"]
+    told = {check["subject"]: (check["state"], check["text"]) for check in found}
+    assert told["transport"] == ("warn", "http://driftgate.example: what is sent can be read on the way")
+    assert told["service"][0] == "fail"
+    assert "a token would travel in clear text; write https://" in told["service"][1]
 
 
 def test_what_needs_the_database_says_so(nights):

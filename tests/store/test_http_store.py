@@ -116,6 +116,17 @@ class TestTrying:
             service.store().list_series("default")
         assert len(service.seen) == 1
 
+    def test_https_where_only_http_is_spoken(self, running_server):
+        """Told at once, and not tried again."""
+        slept: list[float] = []
+        url = running_server.url.replace("http:", "https:")
+        with (
+            HttpService(url, lambda: None, sleep=slept.append) as service,
+            pytest.raises(StoreUnavailable, match=r"does not speak https there; is it http://\?$"),
+        ):
+            service.get("/v1/series", {})
+        assert slept == []
+
 
 class TestWords:
     @pytest.mark.parametrize(
@@ -221,6 +232,49 @@ class TestTokens:
         with pytest.raises(StoreUnavailable, match=r"^GitHub gives this job no identity token: ") as raised:
             identity_token("https://github.example/t?key=job-secret", "job-secret", URL, transport)
         assert "job-secret" not in str(raised.value)
+
+    @pytest.mark.parametrize(
+        ("address", "shown"),
+        [
+            ("https://gate.example.org", True),
+            ("http://127.0.0.1:8321", True),
+            ("http://[::1]:8321", True),
+            ("http://localhost:8321", True),
+            ("http://10.0.0.7:8321", True),
+            ("http://192.168.1.9", True),
+            ("http://[fd00::7]:8321", True),
+            ("http://service:8321", True),
+            ("http://gate.ci.svc:8321", True),
+            ("http://gate.ci.svc.cluster.local", True),
+            ("http://Gate.Internal.", True),
+            ("http://gate.example.org", False),
+            ("HTTP://gate.example.org", False),
+            ("http://8.8.8.8:8321", False),
+            ("http://[2606:4700::1]", False),
+            ("http://internal.example.org", False),
+            ("http://10.0.0.7.example.org", False),
+        ],
+    )
+    @pytest.mark.parametrize(
+        "environment",
+        [
+            {"DRIFTGATE_TOKEN": SHOWN},
+            {"ACTIONS_ID_TOKEN_REQUEST_URL": "https://x", "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "b"},
+        ],
+        ids=["given", "identity"],
+    )
+    def test_no_token_leaves_a_private_network_in_clear_text(self, monkeypatch, environment, address, shown):
+        """Neither one of the environment nor one of a job, which is then not even asked for."""
+        asked = []
+        monkeypatch.setattr("store.http_tokens.identity_token", lambda *_: asked.append(1) or SHOWN)
+        find = tokens_from(environment, address)
+        if shown:
+            assert find() == SHOWN
+            return
+        with pytest.raises(StoreUnavailable, match="a token would travel in clear text; write https://") as raised:
+            find()
+        assert (asked, SHOWN in str(raised.value)) == ([], False)
+        assert tokens_from({}, address)() is None
 
     def test_a_token_that_no_header_holds(self):
         """Not sent, and not repeated."""
