@@ -299,4 +299,4 @@ def _remove(positions: list[int], position: int) -> None:
 
 
 def _ref(run: PastRun, *, counting: bool, valid: bool) -> RunRef:
-    return RunRef(run.run_id, run.created_at, run.trusted, counting, valid)
+    return RunRef(run.run_id, run.created_at, run.trusted, counting, valid, run.ci_run_id)
