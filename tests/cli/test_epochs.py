@@ -55,7 +55,8 @@ def test_of_one_metric_after_the_newest_run(person, stepped):
 
 def test_the_list(person, stepped):
     """For machines and for people: what, since when, why, by whom, what became of it."""
-    first = person.json("epoch", "start", "test_a.py", "--reason", "AdamW", "--actor", "ana")["epoch_id"]
+    of_loss = ("test_a.py", "--metric", "train/loss")
+    first = person.json("epoch", "start", *of_loss, "--reason", "AdamW", "--actor", "ana")["epoch_id"]
     second = person.json("epoch", "start", "test_a.py", "--reason", "new data", "--actor", "bo")["epoch_id"]
     person.call("epoch", "undo", second, "--reason", "r")
     rows = person.json("epoch", "list")["epochs"]
@@ -63,13 +64,16 @@ def test_the_list(person, stepped):
         {
             "epoch_id": epoch_id,
             "series": {"project": "default", "test_path": "test_a.py", "backend": "cpu", "suite": "stage-a-cpu"},
-            "metric_key": None,
+            "metric_key": metric,
             "first_run_id": None,
             "reason": reason,
             "actor": actor,
             "in_force": in_force,
         }
-        for epoch_id, reason, actor, in_force in ((second, "new data", "bo", False), (first, "AdamW", "ana", True))
+        for epoch_id, metric, reason, actor, in_force in (
+            (second, None, "new data", "bo", False),
+            (first, "train/loss", "AdamW", "ana", True),
+        )
     ]
     table = person.call("epoch", "list", "test_a.py").out.splitlines()
     assert table[1].startswith(second)

@@ -134,7 +134,7 @@ def test_of_one_metric_where_metrics_count(metric_store, judging):
 def test_what_the_call_would_refuse(store, judging):
     """Trying is refused with the same words."""
     ids = judging.nights(store, [1.0, 2.0, 2.0])
-    first, second = start(store, judging, ids[1]), start(store, judging, ids[1])
+    first, second = start(store, judging, ids[1]), start(store, judging, ids[2])
     for call, error in (
         (lambda **how: mark(store, trusted=False, run_id="typo", **how), NotFound),
         (lambda **how: start(store, judging, "typo", **how), NotFound),
