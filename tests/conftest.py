@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -35,6 +36,9 @@ service_process = _load("service_process")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A shell that starts this in the background lets it ignore Ctrl-C, and every process that a test starts as well.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "pgbouncer: needs PgBouncer; deselected where it is not installed, never in CI")
 
 
