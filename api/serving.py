@@ -77,6 +77,7 @@ def run(app: FastAPI, listening: socket.socket, stop: StopRequest) -> None:
     """
     config = uvicorn.Config(
         app,
+        http="httptools",
         log_config=None,
         access_log=False,
         server_header=False,
