@@ -40,17 +40,26 @@ def column_means(values: Rows, size: int | None = None) -> NDArray[np.float64]:
     scale = np.where(np.maximum(np.abs(low), np.abs(high)) > HUGE, DOWN, 1.0)
     scaled = bool(np.any(scale != 1.0))
     total, count = np.zeros(size), np.full(size, len(values))
-    for block in parts:
-        summands = block * scale if scaled else block
-        missing = np.isnan(block)
-        if missing.any():
-            summands = np.where(missing, 0.0, summands)
-            count -= np.count_nonzero(missing, axis=0)
-        for row in summands:
-            total += row
+    for row in () if scaled else (row for block in parts for row in block):
+        total += row
+    if scaled or np.isnan(total).any():
+        total, count = _sums_of_known(parts, scale)
     with np.errstate(over="ignore"):  # rounding may lift a mean of largest doubles past them; the bounds bring it back
         mean: NDArray[np.float64] = total / np.maximum(count, 1) / scale
     return np.clip(mean, low, high)
+
+
+def _sums_of_known(
+    parts: Sequence[NDArray[np.float64]], scale: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The sum of each column times its ``scale`` and how many values it has, those that are missing left out."""
+    total, count = np.zeros(scale.size), np.zeros(scale.size, np.int64)
+    for block in parts:
+        known = ~np.isnan(block)
+        count += np.count_nonzero(known, axis=0)
+        for row in np.where(known, block * scale, 0.0):
+            total += row
+    return total, count
 
 
 def column_sds(values: Rows, mean: NDArray[np.float64], least: int = 2) -> NDArray[np.float64]:
@@ -100,6 +109,7 @@ def _bounds(parts: Sequence[NDArray[np.float64]], size: int) -> tuple[NDArray[np
     """The least and the largest value of each column, NaN without any."""
     low, high = np.full(size, np.nan), np.full(size, np.nan)
     for block in parts:
-        np.fmin(low, np.fmin.reduce(block, axis=0), out=low)
-        np.fmax(high, np.fmax.reduce(block, axis=0), out=high)
+        least, largest = (block[0],) * 2 if len(block) == 1 else (np.fmin.reduce(block), np.fmax.reduce(block))
+        np.fmin(low, least, out=low)
+        np.fmax(high, largest, out=high)
     return low, high

@@ -34,9 +34,10 @@ def band_notices(case: Case) -> Iterator[Notice]:
     rows = case.history.valid[:VALID_RUNS]
     if len(rows) < FEWEST_VALID or not case.selection.steps.size:
         return
-    values = np.array([case.aligned.values(row) for row in rows])
+    values = [case.aligned.values(row) for row in rows]
     corridor = case.corridor
-    if not corridor.excludes(values).any():  # most nights: nothing to set aside and nothing red
+    outside = (corridor.excludes(block).any() for block in blocks(values, corridor.ref.size))
+    if not any(outside):  # most nights: nothing to set aside and nothing red
         yield from _width(case, corridor, values)
         return
     yield from _width(case, corridor, _examples_of_noise(corridor, values))
