@@ -29,7 +29,7 @@ demo: $(VENV)/.runtime
 	$(BIN)/driftgate demo
 
 test: system-packages $(VENV)/.dev
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 # In CI only: nobody's own machine is changed.
 system-packages:
