@@ -14,7 +14,7 @@ from driftgate.config.model import Config, Root
 from driftgate.harness.plan_notice import PlanNotice
 from driftgate.harness.suite_names import suite_name_notices
 from driftgate.harness.test_files import TestFile, read_discovered, unregistered
-from gate.errors import ConfigError, Problem, SourceError
+from gate.errors import ConfigError, Problem
 from gate.wording import listed, printable, shown
 
 _KEY = "discovery.roots"
@@ -38,18 +38,6 @@ class _Found:
     names: dict[str, Root]
     problems: tuple[Problem, ...]
     notices: tuple[PlanNotice, ...]
-
-
-def discover(config: Config) -> tuple[Path, ...]:
-    """The test files of all roots, each once, sorted by their path relative to the repository root.
-
-    Raises: ConfigError (a root that does not exist or cannot be searched), SourceError (a folder below a root that
-    cannot be listed).
-    """
-    found = _find(config)
-    if found.problems:
-        raise SourceError(found.problems)
-    return tuple(config.repository / name for name in found.names)
 
 
 def read_tree(config: Config) -> Tree:

@@ -34,7 +34,7 @@ class ProcessTree:
     environment (a title set in place) is still found by its session or its parent.
 
     ``strangers`` are children of this process, by their numbers, that do not belong to the tree. Where they are known,
-    every other child outside this session does: it is the process itself, or an orphan that was adopted.
+    every other child in a session of its own does: it is the process itself, or an orphan that was adopted.
     """
 
     mark: str = field(default_factory=_new_mark)
